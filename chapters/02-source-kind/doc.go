@@ -1,0 +1,2 @@
+// Package source is the layer between a cache and a controller's workqueue.
+package source
