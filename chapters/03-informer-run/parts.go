@@ -51,11 +51,13 @@ type Processor interface {
 	Synced()
 	// Add registers a handler that shall first get initial as OnAdd calls. isSynced
 	// says that initial is the whole of a synced store, so that the mark follows
-	// it at once; else Synced will come. name says whose handler it is, in the
-	// name of the registration's HasSyncedChecker.
+	// it at once; else Synced will come. name is what the registration's
+	// HasSyncedChecker shall be called.
 	Add(h cache.ResourceEventHandler, o cache.HandlerOptions, name string, initial []any, isSynced bool) cache.ResourceEventHandlerRegistration
-	// Remove ends a registration; one that is gone already is no error, one of
-	// somebody else's processor is.
+	// Remove ends a registration. One that is not there (any more) is no error,
+	// one that is of another type is. It does not wait for a handler that runs:
+	// the registration's ShutdownChan() <-chan struct{}, which
+	// cache.ShutDownEventHandler asks for, is closed when the last call returned.
 	Remove(cache.ResourceEventHandlerRegistration) error
 	// ResyncCheckPeriod is how often ShouldResync has to be asked; zero: never.
 	// The informer reads it once, when it starts its reflector.
@@ -63,8 +65,9 @@ type Processor interface {
 	// ShouldResync reports whether a handler's resync is due now, and remembers
 	// which handlers the updates without a change that follow are meant for.
 	ShouldResync() bool
-	// Run delivers until ctx is done and returns when no handler is running.
-	// Before Run nothing is delivered, after it nothing is kept.
+	// Run delivers until ctx is done and returns when no handler is running; what
+	// is undelivered then is dropped, and every registration has ended. What was
+	// reported before Run began is not lost. The informer calls Run once.
 	Run(ctx context.Context)
 }
 
