@@ -1,0 +1,48 @@
+package source_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-logr/logr/funcr"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/informer-walkthrough/informer-walkthrough/internal/controlplane"
+)
+
+func TestMain(m *testing.M) {
+	log.SetLogger(funcr.New(func(_, args string) { logged.add(args) }, funcr.Options{}))
+	controlplane.Main(m)
+}
+
+// logged is what the package's loggers said.
+var logged lines
+
+// lines collects log lines.
+type lines struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (l *lines) add(line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, line)
+}
+
+// with counts the lines that contain all the words.
+func (l *lines) with(words ...string) (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+next:
+	for _, line := range l.all {
+		for _, w := range words {
+			if !strings.Contains(line, w) {
+				continue next
+			}
+		}
+		n++
+	}
+	return n
+}
