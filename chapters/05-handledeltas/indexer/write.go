@@ -102,7 +102,7 @@ func (x *Indexer) ReplaceAll(list []any, resourceVersion string) (olds []any, go
 func (x *Indexer) Transaction(txns ...cache.Transaction) *cache.TransactionError {
 	deltas := make([]cache.Delta, 0, len(txns))
 	keys := make([]string, 0, len(txns))
-	failed := cache.TransactionError{TotalTransactions: len(txns)}
+	failed := cache.TransactionError{TotalTransactions: len(txns), SuccessfulIndices: make([]int, 0, len(txns))}
 	for i, txn := range txns {
 		key, err := x.keyFunc(txn.Object)
 		if err != nil {

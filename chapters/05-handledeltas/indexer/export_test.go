@@ -1,0 +1,44 @@
+package indexer
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Check returns the first of the Indexer's invariants that does not hold.
+func (x *Indexer) Check() error {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	slots := 0
+	for key, e := range x.items {
+		if e.key != key {
+			return fmt.Errorf("entry %q is stored under %q", e.key, key)
+		}
+		slots += len(e.slots)
+		for i, s := range e.slots {
+			if s.set.members[s.pos] != e {
+				return fmt.Errorf("slot %d of %q points at another entry", i, key)
+			}
+		}
+	}
+	for _, ix := range x.indices {
+		for value, s := range ix.sets {
+			slots -= len(s.members)
+			if len(s.members) == 0 || s.value != value || s.index != ix {
+				return fmt.Errorf("index %q: set of %q has %d members, value %q", ix.name, value, len(s.members), s.value)
+			}
+			for _, e := range s.members {
+				if x.items[e.key] != e {
+					return fmt.Errorf("index %q: %q is a member of %q and not stored", ix.name, e.key, value)
+				}
+				if !slices.Contains(ix.valuesOf(e.key, e.obj), value) {
+					return fmt.Errorf("index %q: %q is a member of %q and should not be", ix.name, e.key, value)
+				}
+			}
+		}
+	}
+	if slots != 0 {
+		return fmt.Errorf("there are %d slots more than members", slots)
+	}
+	return nil
+}
