@@ -1,0 +1,34 @@
+// Package controller is the Mirror operator: it keeps copies of one Secret or
+// ConfigMap in every namespace that a selector matches, and keeps them right.
+//
+// Reading order: mirror_controller.go (the loop), setup.go (what it watches and
+// caches), targets.go (which namespaces), claim.go (may this object be written?),
+// copies.go (write and delete), content.go (what is copied), status.go.
+//
+// Three caches, each for one question:
+//   - the manager's, for Secrets and ConfigMaps that carry LabelCopy, whole: is
+//     each copy right?
+//   - the manager's, for namespaces, metadata only: where should copies be?
+//   - a second one, for all Secrets and ConfigMaps, metadata stripped to identity:
+//     does a foreign object stand in the way, has the source changed? One cache
+//     can't hold both views of a kind, ByObject being per kind.
+//
+// The source itself is read live, because its data is needed only when something
+// has to be written or compared.
+package controller
+
+// FieldManager owns every field that the operator applies.
+const FieldManager = "mirror-operator"
+
+// Finalizer keeps a Mirror until its copies are deleted or released.
+const Finalizer = "walkthrough.example.com/copies"
+
+// LabelCopy marks every copy; the cache of copies selects by it.
+const LabelCopy = "walkthrough.example.com/copy"
+
+// AnnotationSource says on a copy where it comes from, as namespace/name.
+const AnnotationSource = "walkthrough.example.com/source"
+
+// AnnotationMetadata holds a hash of the labels and annotations that a copy took
+// from its source, so that one that the source dropped is noticed.
+const AnnotationMetadata = "walkthrough.example.com/metadata-hash"

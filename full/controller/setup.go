@@ -1,0 +1,173 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/informer-walkthrough/informer-walkthrough/full/api/v1alpha1"
+)
+
+// Fields that the caches are indexed by.
+const (
+	// ownerIndex: a copy by the UID of the Mirror that owns it.
+	ownerIndex = "owner"
+	// sourceIndex: a Mirror by kind/name of its source, which is kind/name of
+	// every copy as well.
+	sourceIndex = "source"
+)
+
+// NewScheme knows the kinds that the operator works with.
+func NewScheme() (*runtime.Scheme, error) {
+	s := runtime.NewScheme()
+	if err := clientgoscheme.AddToScheme(s); err != nil {
+		return nil, err
+	}
+	return s, v1alpha1.AddToScheme(s)
+}
+
+// CacheOptions are what the manager's cache has to be made with: of Secrets and
+// ConfigMaps it holds the copies only.
+func CacheOptions() cache.Options {
+	copies := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{LabelCopy: "true"})}
+	return cache.Options{ByObject: map[client.Object]cache.ByObject{
+		&corev1.Secret{}:    copies,
+		&corev1.ConfigMap{}: copies,
+	}}
+}
+
+// identityOnly strips the metadata of an object to what claim reads, so that the
+// second cache stays small however many Secrets there are.
+func identityOnly(obj any) (any, error) {
+	m, ok := obj.(*metav1.PartialObjectMetadata)
+	if !ok {
+		return obj, nil
+	}
+	isCopy, marked := m.Labels[LabelCopy]
+	m.ObjectMeta = metav1.ObjectMeta{
+		Namespace: m.Namespace, Name: m.Name, UID: m.UID, ResourceVersion: m.ResourceVersion,
+		DeletionTimestamp: m.DeletionTimestamp, OwnerReferences: m.OwnerReferences,
+	}
+	if marked {
+		m.Labels = map[string]string{LabelCopy: isCopy}
+	}
+	return m, nil
+}
+
+// SetupWithManager makes the second cache and the controller and adds both to mgr,
+// whose cache must have been made with CacheOptions.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, newCache cache.NewCacheFunc) error {
+	objects, err := newCache(mgr.GetConfig(), cache.Options{
+		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
+		DefaultTransform: identityOnly,
+	})
+	if err != nil {
+		return fmt.Errorf("making the cache of all Secrets and ConfigMaps: %w", err)
+	}
+	if err := mgr.Add(objects); err != nil {
+		return err
+	}
+	r.Objects = objects
+	if err := indexFields(mgr.GetFieldIndexer()); err != nil {
+		return err
+	}
+
+	b := ctrl.NewControllerManagedBy(mgr).
+		For(&v1alpha1.Mirror{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Owns(&corev1.Secret{}).
+		Owns(&corev1.ConfigMap{}).
+		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(r.mirrorsOfNamespace),
+			builder.WithPredicates(predicate.Or(predicate.LabelChangedPredicate{}, terminating)))
+	for _, kind := range []v1alpha1.SourceKind{v1alpha1.Secret, v1alpha1.ConfigMap} {
+		b = b.WatchesRawSource(source.Kind(objects, newMetadata(kind), r.mirrorsOfObject(kind), notCopies))
+	}
+	return b.Complete(r)
+}
+
+func indexFields(indexer client.FieldIndexer) error {
+	owner := func(obj client.Object) []string {
+		if o := metav1.GetControllerOf(obj); o != nil && isMirror(o) {
+			return []string{string(o.UID)}
+		}
+		return nil
+	}
+	for _, obj := range []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}} {
+		if err := indexer.IndexField(context.Background(), obj, ownerIndex, owner); err != nil {
+			return err
+		}
+	}
+	return indexer.IndexField(context.Background(), &v1alpha1.Mirror{}, sourceIndex, func(obj client.Object) []string {
+		ref := obj.(*v1alpha1.Mirror).Spec.Source
+		return []string{sourceKey(ref.Kind, ref.Name)}
+	})
+}
+
+func sourceKey(kind v1alpha1.SourceKind, name string) string { return string(kind) + "/" + name }
+
+// terminating passes the update in which a namespace begins to go.
+var terminating = predicate.Funcs{
+	UpdateFunc: func(e event.UpdateEvent) bool {
+		return e.ObjectOld.GetDeletionTimestamp().IsZero() && !e.ObjectNew.GetDeletionTimestamp().IsZero()
+	},
+}
+
+// notCopies keeps copies out of the second cache's events: Owns reports them. A
+// copy that goes is let through: it may have stood in another Mirror's way.
+var notCopies = predicate.TypedFuncs[*metav1.PartialObjectMetadata]{
+	CreateFunc: func(e event.TypedCreateEvent[*metav1.PartialObjectMetadata]) bool {
+		return e.Object.Labels[LabelCopy] == ""
+	},
+	UpdateFunc: func(e event.TypedUpdateEvent[*metav1.PartialObjectMetadata]) bool {
+		return e.ObjectNew.Labels[LabelCopy] == "" || e.ObjectOld.Labels[LabelCopy] == ""
+	},
+}
+
+// mirrorsOfNamespace are the Mirrors whose selector matches a namespace. The
+// handler asks for the old and the new state of an update, so that a label taken
+// away is noticed too.
+func (r *Reconciler) mirrorsOfNamespace(ctx context.Context, ns client.Object) []reconcile.Request {
+	var mirrors v1alpha1.MirrorList
+	if err := r.List(ctx, &mirrors); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Listing the Mirrors for a namespace", "namespace", ns.GetName())
+		return nil
+	}
+	var found []reconcile.Request
+	for i := range mirrors.Items {
+		selector, err := metav1.LabelSelectorAsSelector(&mirrors.Items[i].Spec.NamespaceSelector)
+		if err == nil && selector.Matches(labels.Set(ns.GetLabels())) {
+			found = append(found, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&mirrors.Items[i])})
+		}
+	}
+	return found
+}
+
+// mirrorsOfObject enqueues the Mirrors for which an object is the source or stands
+// where a copy should: their sources have its name.
+func (r *Reconciler) mirrorsOfObject(kind v1alpha1.SourceKind) handler.TypedEventHandler[*metav1.PartialObjectMetadata, reconcile.Request] {
+	return handler.TypedEnqueueRequestsFromMapFunc(func(ctx context.Context, obj *metav1.PartialObjectMetadata) []reconcile.Request {
+		var mirrors v1alpha1.MirrorList
+		if err := r.List(ctx, &mirrors, client.MatchingFields{sourceIndex: sourceKey(kind, obj.Name)}); err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "Listing the Mirrors for an object", "kind", kind, "object", client.ObjectKeyFromObject(obj))
+			return nil
+		}
+		found := make([]reconcile.Request, len(mirrors.Items))
+		for i := range mirrors.Items {
+			found[i].NamespacedName = client.ObjectKeyFromObject(&mirrors.Items[i])
+		}
+		return found
+	})
+}
