@@ -1,0 +1,33 @@
+# `make help` lists what there is.
+.DEFAULT_GOAL := help
+.PHONY: help run test controlplane lint generate clean
+
+GO ?= go
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
+
+# The cluster to write to has to be named for this very command, so a CLUSTER or
+# ALLOW_WRITES that happens to be exported does not count.
+said = $(if $(filter command,$(firstword $(origin $(1)))),$(filter-out 0 no false,$($(1))))
+run: ## start everything and watch events pass the layers (ONCE=1: end when the Mirror is Ready; CLUSTER=kubeconfig ALLOW_WRITES=1: in that cluster)
+	$(if $(filter environment,$(origin CLUSTER)),$(warning CLUSTER of the environment is not used, say: make run CLUSTER=path/to/kubeconfig))
+	$(GO) run ./internal/lab/playground $(if $(filter-out 0 no false,$(ONCE)),--once) $(if $(call said,CLUSTER),--cluster="$(CLUSTER)") $(if $(call said,ALLOW_WRITES),--allow-writes)
+
+test: ## bring the control plane, then run every test with the race detector
+	@GO="$(GO)" sh tools/test.sh
+
+controlplane: ## bring etcd and kube-apiserver to this machine (CONTROLLER_MANAGER=1: kube-controller-manager, too)
+	$(GO) run ./internal/controlplane/cmd/controlplane $(if $(CONTROLLER_MANAGER),--with-controller-manager)
+
+lint: ## go vet, gofmt
+	@GO="$(GO)" sh tools/lint.sh
+
+generate: ## write again what is generated from Go types: deep copies, CRD, RBAC
+	$(GO) tool -modfile=tools/go.mod controller-gen object paths=./full/api/...
+	$(GO) tool -modfile=tools/go.mod controller-gen crd paths=./full/api/... output:crd:dir=full/config/crd
+	$(GO) tool -modfile=tools/go.mod controller-gen rbac:roleName=mirror-operator paths=./full/controller/... output:rbac:dir=full/config/rbac
+
+clean: ## remove what was built here; the control plane's binaries stay in the user's cache
+	rm -rf bin
+	$(GO) clean -testcache
