@@ -167,11 +167,11 @@ func (k *kind[object, request]) lookUp(ctx context.Context, s *start) (informer 
 }
 
 func (k *kind[object, request]) logLookupError(err error) {
-	noMatch := &meta.NoKindMatchError{}
 	switch {
-	case errors.As(err, &noMatch):
+	// Not only NoKindMatchError: a group of which no CRD is there yet is a NoResourceMatchError.
+	case meta.IsNoMatchError(err):
 		kindLog.Error(err, "No such kind on the API server. If it comes from a CRD, install the CRD; trying again",
-			"kind", noMatch.GroupKind, "every", lookupEvery)
+			"source", k.String(), "every", lookupEvery)
 	case runtime.IsNotRegisteredError(err):
 		kindLog.Error(err, "The type is not in the scheme. Add it with the AddToScheme of its package; trying again",
 			"source", k.String(), "every", lookupEvery)

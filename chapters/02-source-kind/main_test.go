@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/go-logr/logr/funcr"
+	"go.uber.org/goleak"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/informer-walkthrough/informer-walkthrough/internal/controlplane"
@@ -13,7 +14,9 @@ import (
 
 func TestMain(m *testing.M) {
 	log.SetLogger(funcr.New(func(_, args string) { logged.add(args) }, funcr.Options{}))
-	controlplane.Main(m)
+	// controller-runtime's metadata informers read their watch through watch.Filter,
+	// whose loop stays behind if the stream ends with an error nobody reads any more.
+	controlplane.Main(m, goleak.IgnoreAnyFunction("k8s.io/apimachinery/pkg/watch.(*filteredWatch).loop"))
 }
 
 // logged is what the package's loggers said.

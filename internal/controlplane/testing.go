@@ -39,8 +39,9 @@ type testControlPlane struct {
 
 // Main is the TestMain of a package whose tests may ask for a control plane: it
 // runs the tests, stops the control plane if one was started, also at Ctrl-C,
-// and fails when a goroutine is left.
-func Main(m *testing.M) {
+// and fails when a goroutine is left. The options are for goroutines that a
+// library is known to leave.
+func Main(m *testing.M, options ...goleak.Option) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
@@ -59,7 +60,7 @@ func Main(m *testing.M) {
 	signal.Stop(signals)
 	close(signals)
 	if code == 0 {
-		if err := goleak.Find(); err != nil {
+		if err := goleak.Find(options...); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}
