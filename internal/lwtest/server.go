@@ -2,6 +2,8 @@ package lwtest
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -121,6 +123,18 @@ func (s *Server) Version() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strconv.FormatUint(s.version, 10)
+}
+
+// Objects returns the present state in the order of the keys; it is no request.
+func (s *Server) Objects() []Object {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var objs []Object
+	state := s.state(s.version)
+	for _, key := range slices.Sorted(maps.Keys(state)) {
+		objs = append(objs, clone(state[key]))
+	}
+	return objs
 }
 
 // Compact forgets how the present state came about: watches and exact lists

@@ -257,6 +257,10 @@ func TestRestore(t *testing.T) {
 	assert.Equal(t, "a@1 (1,)", names(t, list))
 	assert.Equal(t, "2", s.Add(pod("c")).GetResourceVersion(), "versions are taken again")
 	assert.Equal(t, "2", s.Version())
+	objs := s.Objects()
+	require.Len(t, objs, 2)
+	assert.Equal(t, "a", objs[0].GetName())
+	assert.Len(t, s.Requests(), 1, "reading the state is no request")
 }
 
 func TestFaultsComeInOrderAndEnd(t *testing.T) {
