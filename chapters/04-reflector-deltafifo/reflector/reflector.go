@@ -5,7 +5,6 @@ package reflector
 
 import (
 	"context"
-	"math"
 	"reflect"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/watchlist"
 	"k8s.io/klog/v2"
-	"k8s.io/utils/clock"
 )
 
 // Options configures a Reflector; the zero value is ready for use.
@@ -52,12 +50,7 @@ type Options struct {
 	MetricsProvider cache.MetricsProvider
 }
 
-const (
-	defaultMinWatchTimeout = 5 * time.Minute
-	firstPause, maxPause   = 800 * time.Millisecond, 30 * time.Second
-	// backoffReset is how long nothing must have failed for the pauses to begin anew.
-	backoffReset = 2 * time.Minute
-)
+const defaultMinWatchTimeout = 5 * time.Minute
 
 // Reflector fills a store from a lister-watcher.
 //
@@ -83,8 +76,8 @@ type Reflector struct {
 	metrics         metrics
 
 	// Used by the goroutine of RunWithContext alone.
-	pauseLength wait.DelayFunc
-	paged       bool // the first list came in pages: there is no watch cache
+	pauses *pauses
+	paged  bool // the first list came in pages: there is no watch cache
 
 	// Guards itself.
 	version version
@@ -105,12 +98,6 @@ func New(lw cache.ListerWatcher, expectedType any, store cache.ReflectorStore, o
 	if o.TypeDescription == "" {
 		o.TypeDescription = describe(expectedType)
 	}
-	if o.Backoff == nil {
-		o.Backoff = &wait.Backoff{
-			Duration: firstPause, Cap: maxPause, Factor: 2, Jitter: 1,
-			Steps: int(math.Ceil(float64(maxPause) / float64(firstPause))),
-		}
-	}
 	if o.WatchErrorHandler == nil {
 		o.WatchErrorHandler = cache.DefaultWatchErrorHandler
 	}
@@ -125,9 +112,9 @@ func New(lw cache.ListerWatcher, expectedType any, store cache.ReflectorStore, o
 			cache.ReflectorOptions{Name: o.Name, TypeDescription: o.TypeDescription}),
 		streamLists: clientfeatures.FeatureGates().Enabled(clientfeatures.WatchListClient) &&
 			!watchlist.DoesClientNotSupportWatchListSemantics(lw),
-		minTimeout:  max(o.MinWatchTimeout, defaultMinWatchTimeout),
-		metrics:     newMetrics(o.Name, o.MetricsProvider),
-		pauseLength: o.Backoff.DelayWithReset(clock.RealClock{}, backoffReset),
+		minTimeout: max(o.MinWatchTimeout, defaultMinWatchTimeout),
+		metrics:    newMetrics(o.Name, o.MetricsProvider),
+		pauses:     newPauses(o.Backoff),
 	}
 	r.bookmarks, _ = store.(cache.ReflectorBookmarkStore)
 	r.versions, _ = store.(cache.ResourceVersionUpdater)
@@ -190,7 +177,7 @@ func (r *Reflector) listAndWatch(ctx context.Context) error {
 
 // pause waits before the next attempt, longer each time.
 func (r *Reflector) pause(ctx context.Context) {
-	timer := time.NewTimer(r.pauseLength())
+	timer := time.NewTimer(r.pauses.next())
 	defer timer.Stop()
 	_, _ = await(ctx, "the pause before "+r.typeDescription+" is requested again", timer.C)
 }
