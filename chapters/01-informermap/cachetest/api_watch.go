@@ -35,7 +35,9 @@ func (s *APIServer) watch(req *http.Request, ask request) *http.Response {
 			s.watches[ask.resource]--
 		}()
 		defer end()
-		defer context.AfterFunc(ctx, func() { in.CloseWithError(io.ErrUnexpectedEOF) })()
+		defer in.CloseWithError(io.ErrUnexpectedEOF)
+		// A write must not outlive its reader.
+		context.AfterFunc(ctx, func() { in.CloseWithError(io.ErrUnexpectedEOF) })
 		s.stream(ctx, ask, json.NewEncoder(in))
 	}()
 	return response(req, http.StatusOK, watchBody{out, end})

@@ -13,15 +13,17 @@ type mapper struct {
 
 	mu       sync.Mutex
 	mappings map[schema.GroupVersionKind]*meta.RESTMapping
+	kinds    map[string]string // by group, version and resource
 }
 
 func (m *mapper) add(gvk schema.GroupVersionKind, scope meta.RESTScope) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.mappings == nil {
-		m.mappings = map[schema.GroupVersionKind]*meta.RESTMapping{}
+		m.mappings, m.kinds = map[schema.GroupVersionKind]*meta.RESTMapping{}, map[string]string{}
 	}
 	resource, _ := meta.UnsafeGuessKindToResource(gvk)
+	m.kinds[gvk.GroupVersion().String()+"/"+resource.Resource] = gvk.Kind
 	for _, kind := range []string{gvk.Kind, gvk.Kind + "List"} {
 		m.mappings[gvk.GroupVersion().WithKind(kind)] = &meta.RESTMapping{
 			Resource: resource, GroupVersionKind: gvk.GroupVersion().WithKind(kind), Scope: scope}
@@ -47,14 +49,5 @@ func (m *mapper) kind(ask request) string {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for gvk, mapping := range m.mappings {
-		if mapping.Resource.Resource == ask.resource && gvk.GroupVersion().String() == ask.groupVersion && !isList(gvk) {
-			return gvk.Kind
-		}
-	}
-	return "Unknown"
-}
-
-func isList(gvk schema.GroupVersionKind) bool {
-	return len(gvk.Kind) > 4 && gvk.Kind[len(gvk.Kind)-4:] == "List"
+	return m.kinds[ask.groupVersion+"/"+ask.resource]
 }
