@@ -77,7 +77,7 @@ func (s *sharedIndexInformer) set(what string, apply func()) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.started {
-		return fmt.Errorf("%s: the %s was not set because the informer has started already; set it before Run", s.name, what)
+		return fmt.Errorf("%s: the %s was not set because the informer has already started; set it before Run", s.name, what)
 	}
 	apply()
 	return nil
