@@ -3,6 +3,7 @@ package builder
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/go-logr/logr"
@@ -31,6 +32,9 @@ func (b *TypedBuilder[request]) Build(r reconcile.TypedReconciler[request]) (con
 	}
 	var gvk schema.GroupVersionKind
 	if b.forInput.Object != nil {
+		if v := reflect.ValueOf(b.forInput.Object); v.Kind() == reflect.Pointer && v.IsNil() {
+			return nil, fmt.Errorf("For() needs a non-nil object, got a nil %T", b.forInput.Object)
+		}
 		var err error
 		if gvk, err = apiutil.GVKForObject(b.forInput.Object, b.mgr.GetScheme()); err != nil {
 			return nil, fmt.Errorf("For(%T): %w", b.forInput.Object, err)
