@@ -82,11 +82,12 @@ func (x *Indexer) AddIndexers(indexers cache.Indexers) error {
 		added = append(added, &index{name: name, fn: indexers[name], sets: map[string]*set{}})
 	}
 
-	entries := slices.Collect(maps.Values(x.items))
-	values := make([][]string, 0, len(entries)*len(added))
-	for _, e := range entries {
+	entries := make([]*entry, 0, len(x.items))
+	values := make([][]string, 0, len(x.items)*len(added))
+	for key, e := range x.items {
+		entries = append(entries, e)
 		for _, ix := range added {
-			values = append(values, ix.valuesOf(e.key, e.obj))
+			values = append(values, ix.valuesOf(key, e.obj))
 		}
 	}
 

@@ -2,6 +2,7 @@ package indexer_test
 
 import (
 	"fmt"
+	"runtime"
 	"sync/atomic"
 	"testing"
 
@@ -159,4 +160,40 @@ func writeInBackground(b *testing.B, x cache.Indexer, now, next []any) (stop fun
 		}
 	}()
 	return func() { close(done); <-ended }
+}
+
+// BenchmarkHeap reports what the store adds to objects that are there anyway:
+// keys, entries, map and one index.
+func BenchmarkHeap(b *testing.B) {
+	const objects = 100_000
+	pods, _ := benchPods(objects)
+	for _, impl := range []string{"upstream", "ours"} {
+		for _, how := range []string{"Replace", "Add"} {
+			b.Run(fmt.Sprintf("by=%s/impl=%s", how, impl), func(b *testing.B) {
+				var bytes uint64
+				for b.Loop() {
+					x := implementations[impl](cache.DeletionHandlingMetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+					before := heap()
+					if how == "Replace" {
+						_ = x.Replace(append([]any(nil), pods...), "1")
+					} else {
+						for _, p := range pods {
+							_ = x.Add(p)
+						}
+					}
+					bytes += heap() - before
+					runtime.KeepAlive(x)
+				}
+				b.ReportMetric(float64(bytes)/float64(b.N)/objects, "B/object")
+			})
+		}
+	}
+}
+
+func heap() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }

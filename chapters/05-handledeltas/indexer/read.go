@@ -55,29 +55,33 @@ func (x *Indexer) ListKeys() []string {
 func (x *Indexer) ByIndex(indexName, value string) ([]any, error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	members, err := x.members(indexName, value)
-	if err != nil {
-		return nil, err
+	ix := x.index(indexName)
+	if ix == nil {
+		return nil, noSuchIndex(indexName)
 	}
-	list := make([]any, len(members))
-	for i, e := range members {
+	s := ix.sets[value]
+	if s == nil {
+		return []any{}, nil
+	}
+	list := make([]any, len(s.members))
+	for i, e := range s.members {
 		list[i] = e.obj
 	}
 	return list, nil
 }
 
 // IndexKeys returns the sorted keys of the objects with this value in the named
-// index.
+// index. It makes them anew: see entry.
 func (x *Indexer) IndexKeys(indexName, value string) ([]string, error) {
-	x.mu.RLock()
-	members, err := x.members(indexName, value)
-	keys := make([]string, len(members))
-	for i, e := range members {
-		keys[i] = e.key
-	}
-	x.mu.RUnlock()
+	list, err := x.ByIndex(indexName, value)
 	if err != nil {
 		return nil, err
+	}
+	keys := make([]string, len(list))
+	for i, obj := range list {
+		if keys[i], err = x.keyFunc(obj); err != nil {
+			return nil, cache.KeyError{Obj: obj, Err: err}
+		}
 	}
 	slices.Sort(keys)
 	return keys, nil
@@ -131,18 +135,6 @@ func (x *Indexer) ListIndexFuncValues(indexName string) []string {
 		}
 	}
 	return values
-}
-
-// members needs mu. The slice is the set's own.
-func (x *Indexer) members(indexName, value string) ([]*entry, error) {
-	ix := x.index(indexName)
-	if ix == nil {
-		return nil, noSuchIndex(indexName)
-	}
-	if s := ix.sets[value]; s != nil {
-		return s.members, nil
-	}
-	return nil, nil
 }
 
 func noSuchIndex(name string) error {

@@ -190,7 +190,7 @@ func (x *Indexer) appendValues(values [][]string, key string, obj any) [][]strin
 func (x *Indexer) put(key string, obj any, values [][]string) (old any) {
 	e := x.items[key]
 	if e == nil {
-		e = newEntry(key)
+		e = newEntry()
 		x.items[key] = e
 	}
 	old, e.obj = e.obj, obj

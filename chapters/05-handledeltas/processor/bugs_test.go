@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/tools/cache"
@@ -337,5 +338,28 @@ func TestB75_BlockedHandlerBlocksNobody(t *testing.T) {
 		close(release)
 		<-stopped
 		assert.Len(t, blocked.got(), 1, "and for that one only: what waits is dropped")
+	})
+}
+
+func TestPauseAfterAPanicIsNotCalledSlow(t *testing.T) {
+	bubble(t, func(t *testing.T, p *processor.Processor) {
+		dontCrash(t)
+		lines := 0
+		logger := funcr.New(func(_, _ string) { lines++ }, funcr.Options{})
+		h := &recorder{before: func(event string) {
+			if event == "add 0 initial=false" {
+				panic("once")
+			}
+		}}
+		p.Add(h, cache.HandlerOptions{Logger: &logger}, "panics", nil, false)
+		stop := run(t, p)
+		for i := range 2000 {
+			p.OnAdd(i, false)
+		}
+		p.Flush()
+		time.Sleep(2 * time.Second)
+		stop()
+		assert.Len(t, h.got(), 1999)
+		assert.Zero(t, lines)
 	})
 }

@@ -52,6 +52,7 @@ type listener struct {
 	// The goroutine's own.
 
 	panicked bool
+	since    time.Time // the end of the last call, while calls are timed
 }
 
 // batch is what one Flush gave. All listeners share the slice, so nobody may
@@ -137,9 +138,9 @@ func (l *listener) deliver(b batch) {
 		}
 		return
 	}
-	call := l.call
-	if l.waiting.Load() > manyWaiting {
-		call = l.timedCall
+	timed := l.waiting.Load() > manyWaiting
+	if timed {
+		l.since = time.Now()
 	}
 	for i := range b.notifications {
 		n := &b.notifications[i]
@@ -149,7 +150,10 @@ func (l *listener) deliver(b batch) {
 		if l.isStopped() {
 			return
 		}
-		call(n)
+		l.call(n)
+		if timed {
+			l.logIfSlow()
+		}
 	}
 	l.waiting.Add(-int64(len(b.notifications)))
 }
@@ -167,18 +171,21 @@ func (l *listener) call(n *notification) {
 	l.panicked = false
 }
 
-func (l *listener) timedCall(n *notification) {
-	start := time.Now()
-	l.call(n)
-	if took := time.Since(start); took > slowCall {
+// logIfSlow reads the clock once per call, not before and after: with a short
+// handler the clock is what costs.
+func (l *listener) logIfSlow() {
+	now := time.Now()
+	if took := now.Sub(l.since); took > slowCall {
 		l.logger.Info("Event handler is slow while many notifications wait for it", "took", took, "waiting", l.waiting.Load())
 	}
+	l.since = now
 }
 
 // pause returns false if the listener was stopped meanwhile.
 func (l *listener) pause() bool {
 	select {
-	case <-time.After(pauseAfterPanic):
+	case now := <-time.After(pauseAfterPanic):
+		l.since = now // the pause is not the handler's
 		return true
 	case <-l.stopped:
 		return false
