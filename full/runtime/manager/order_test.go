@@ -45,9 +45,33 @@ func TestGroupsStartAndStopInOrder(t *testing.T) {
 				}
 			}
 			assert.Equal(t, []string{"stop others", "stop leader", "stop caches", "stop webhooks", "lease released"}, stops)
+			synctest.Wait() // upstream does not wait for the warm-up
 			assert.Contains(t, j.all(), "stop warmup")
 		})
 	})
+}
+
+// Upstream stops the warm-up beside the other groups, too, but returns without having waited for it.
+func TestStopWaitsForTheWarmup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := &journal{}
+		mgr := make1(t, ours.New, offline())
+		require.NoError(t, mgr.Add(&slowWarm{warm{noted{"leader", j, true}}}))
+		r := start(t, mgr)
+		<-mgr.Elected()
+		require.NoError(t, r.stop())
+		assert.NotEqual(t, -1, j.index("warmed"))
+	})
+}
+
+// slowWarm needs a second to end its warm-up.
+type slowWarm struct{ warm }
+
+func (w *slowWarm) Warmup(ctx context.Context) error {
+	<-ctx.Done()
+	time.Sleep(time.Second)
+	w.journal.add("warmed")
+	return nil
 }
 
 func TestElectedWithoutElection(t *testing.T) {
