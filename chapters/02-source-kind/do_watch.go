@@ -55,7 +55,14 @@ type Inputs[request comparable] struct {
 	Raw []source.TypedSource[request]
 	// Predicates are global: they come first, for every kind.
 	Predicates []predicate.Predicate
+
+	// NewKind makes the source of a kind; nil is this chapter's TypedKind.
+	NewKind NewKind[request]
 }
+
+// NewKind makes a source of the events of one kind. TypedKind of this chapter and
+// of controller-runtime have this signature.
+type NewKind[request comparable] func(cache.Cache, client.Object, handler.TypedEventHandler[client.Object, request], ...predicate.Predicate) source.TypedSyncingSource[request]
 
 // DoWatch makes the sources of one controller, in the order For, Owns, Watches,
 // Raw. It stands for the builder's doWatch, but only makes sources, so that a
@@ -126,6 +133,9 @@ func (in *Inputs[request]) kind(method string, input ForInput, h handler.TypedEv
 	src := &kind[client.Object, request]{cache: in.Cache, obj: obj, handler: h, predicates: predicates}
 	if err := src.validate(); err != nil {
 		return nil, fmt.Errorf("%s of %T: %w", method, input.Object, err)
+	}
+	if in.NewKind != nil {
+		return in.NewKind(in.Cache, obj, h, predicates...), nil
 	}
 	return src, nil
 }

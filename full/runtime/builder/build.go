@@ -57,6 +57,7 @@ func (b *TypedBuilder[request]) Build(r reconcile.TypedReconciler[request]) (con
 		Watches:    b.watches,
 		Raw:        b.raw,
 		Predicates: b.global,
+		NewKind:    b.newKind,
 	})
 	if err != nil {
 		return nil, err

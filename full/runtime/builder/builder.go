@@ -11,6 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	ours "github.com/informer-walkthrough/informer-walkthrough/chapters/06-reconcile-loop/controller"
 )
 
 // Builder builds a controller whose requests are reconcile.Requests.
@@ -27,6 +29,7 @@ type TypedBuilder[request comparable] struct {
 	name          string
 	options       controller.TypedOptions[request]
 	newController NewController[request]
+	newKind       NewKind[request] // nil is chapter 2's
 
 	forInput ForInput
 	owns     []OwnsInput
@@ -45,7 +48,7 @@ func ControllerManagedBy(m manager.Manager) *Builder {
 // TypedControllerManagedBy is ControllerManagedBy for any type of request. For
 // and Owns enqueue reconcile.Requests, so other types use Watches.
 func TypedControllerManagedBy[request comparable](m manager.Manager) *TypedBuilder[request] {
-	return &TypedBuilder[request]{mgr: m, newController: controller.NewTyped[request]}
+	return &TypedBuilder[request]{mgr: m, newController: ours.NewTyped[request]}
 }
 
 // For names the kind that is reconciled: its events enqueue the object itself.
@@ -118,6 +121,12 @@ func (b *TypedBuilder[request]) WithLogConstructor(logConstructor func(*request)
 // WithNewController sets what makes the controller.
 func (b *TypedBuilder[request]) WithNewController(newController NewController[request]) *TypedBuilder[request] {
 	b.newController = newController
+	return b
+}
+
+// WithNewKind sets what makes the sources of For, Owns and Watches.
+func (b *TypedBuilder[request]) WithNewKind(newKind NewKind[request]) *TypedBuilder[request] {
+	b.newKind = newKind
 	return b
 }
 

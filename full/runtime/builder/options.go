@@ -13,6 +13,8 @@ type (
 	OwnsInput = source.OwnsInput
 	// WatchesInput is what Watches records.
 	WatchesInput[request comparable] = source.WatchesInput[request]
+	// NewKind makes the source of a kind.
+	NewKind[request comparable] = source.NewKind[request]
 )
 
 // ForOption changes what For records.
