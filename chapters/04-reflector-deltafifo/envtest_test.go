@@ -21,7 +21,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/informer-walkthrough/informer-walkthrough/chapters/04-reflector-deltafifo/deltafifo"
 	"github.com/informer-walkthrough/informer-walkthrough/chapters/04-reflector-deltafifo/reflector"
 	"github.com/informer-walkthrough/informer-walkthrough/internal/controlplane"
 )
@@ -174,17 +173,6 @@ func TestFollowsRealObjects(t *testing.T) {
 	cfg := controlplane.Config(t)
 	client, err := kubernetes.NewForConfig(cfg)
 	require.NoError(t, err)
-	queues := map[string]func(known cache.Store) popAller{
-		"DeltaFIFO": func(known cache.Store) popAller {
-			return deltafifo.New(deltafifo.Options{KnownObjects: known, EmitDeltaTypeReplaced: true})
-		},
-		"InOrder": func(known cache.Store) popAller {
-			return deltafifo.NewInOrder(deltafifo.InOrderOptions{KnownObjects: known})
-		},
-		"InOrder atomic": func(cache.Store) popAller {
-			return deltafifo.NewInOrder(deltafifo.InOrderOptions{Atomic: true, EmitDeltaTypeBookmark: true})
-		},
-	}
 	modes := map[string]struct {
 		streamed bool
 		pageSize int64
@@ -196,7 +184,7 @@ func TestFollowsRealObjects(t *testing.T) {
 		// so the deletion comes as an event of the watch that follows.
 		"in pages": {pageSize: 3},
 	}
-	for kind, newQueue := range queues {
+	for _, kind := range []string{"DeltaFIFO", "InOrder", "InOrder atomic"} {
 		for name, mode := range modes {
 			t.Run(kind+", "+name, func(t *testing.T) {
 				t.Parallel()
@@ -211,7 +199,7 @@ func TestFollowsRealObjects(t *testing.T) {
 				}
 				l := newLine(cache.NewListWatchFromClient(client.CoreV1().RESTClient(), "configmaps", ns, fields.Everything()), mode.streamed)
 				c := &consumer{store: cache.NewStore(cache.DeletionHandlingMetaNamespaceKeyFunc)}
-				q := newQueue(c.store)
+				q := queues[kind](c.store).(popAller)
 				r := reflector.New(l, &corev1.ConfigMap{}, q, reflector.Options{PageSize: mode.pageSize})
 				ctx, cancel := context.WithCancel(t.Context())
 				var wg sync.WaitGroup
