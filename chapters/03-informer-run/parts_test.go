@@ -1,0 +1,478 @@
+package informer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr/funcr"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	informer "github.com/informer-walkthrough/informer-walkthrough/chapters/03-informer-run"
+	"github.com/informer-walkthrough/informer-walkthrough/internal/lwtest"
+)
+
+// diary is what the parts under test write down, in the order in which it happens.
+type diary struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (d *diary) write(format string, args ...any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.lines = append(d.lines, fmt.Sprintf(format, args...))
+}
+
+func (d *diary) read() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.lines
+}
+
+// processor writes down what the informer asks of it. It is no processor that
+// delivers.
+type processor struct {
+	*diary
+	informer *cache.SharedIndexInformer
+	stopped  chan struct{} // if not nil, Run returns only when it is closed
+}
+
+func (p *processor) OnAdd(obj any, initial bool) { p.write("add %s %t", name(obj), initial) }
+func (p *processor) OnUpdate(_, obj any)         { p.write("update %s", name(obj)) }
+func (p *processor) OnDelete(obj any)            { p.write("delete %s", name(obj)) }
+func (p *processor) Flush()                      { p.write("flush") }
+func (p *processor) Synced()                     { p.write("synced, informer %t", (*p.informer).HasSynced()) }
+func (p *processor) ResyncCheckPeriod() time.Duration {
+	return 7 * time.Second
+}
+func (p *processor) ShouldResync() bool { p.write("should resync"); return true }
+func (p *processor) Remove(cache.ResourceEventHandlerRegistration) error {
+	p.write("remove")
+	return nil
+}
+func (p *processor) Add(_ cache.ResourceEventHandler, o cache.HandlerOptions, _ string, initial []any, isSynced bool) cache.ResourceEventHandlerRegistration {
+	p.write("handler with %d objects, synced %t, own resync %t", len(initial), isSynced, o.ResyncPeriod != nil)
+	return nil
+}
+func (p *processor) Run(ctx context.Context) {
+	p.write("processor starts")
+	<-ctx.Done()
+	if p.stopped != nil {
+		<-p.stopped
+	}
+	p.write("processor stops")
+}
+
+// reflector puts a list into the store and, when it is told to stop, a last event.
+type reflector struct {
+	*diary
+	store cache.ReflectorStore
+}
+
+func (r *reflector) RunWithContext(ctx context.Context) {
+	_ = r.store.Replace([]any{pod("a")}, "1")
+	<-ctx.Done()
+	synctest.Wait() // let everybody else do what they do at a stop
+	r.write("reflector stops")
+}
+func (r *reflector) LastSyncResourceVersion() string { return "from the reflector" }
+
+func pod(name string) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}}
+}
+
+func name(obj any) string { return obj.(metav1.Object).GetName() }
+
+// What the informer asks of its parts, and in which order.
+func TestParts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &diary{}
+		lw := lwtest.New()
+		var i cache.SharedIndexInformer
+		var got informer.ReflectorOptions
+		i = informer.NewSharedIndexInformerWithOptions(lw, &corev1.Pod{}, informer.Options{
+			ResyncPeriod:      time.Minute,
+			ObjectDescription: "pods of a test",
+			Indexers:          cache.Indexers{"i": cache.MetaNamespaceIndexFunc},
+			NewIndexer: func(key cache.KeyFunc, indexers cache.Indexers) cache.Indexer {
+				k, err := key(cache.DeletedFinalStateUnknown{Key: "tombstones have keys"})
+				assert.NoError(t, err)
+				d.write("indexer with %d index, %s", len(indexers), k)
+				return cache.NewIndexer(key, indexers)
+			},
+			NewProcessor: func(resync time.Duration) informer.Processor {
+				d.write("processor for %s", resync)
+				return &processor{diary: d, informer: &i}
+			},
+			NewQueue: func(known cache.KeyListerGetter) cache.Queue {
+				assert.Same(t, i.GetIndexer(), known)
+				d.write("queue")
+				return cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{KnownObjects: known})
+			},
+			NewReflector: func(given cache.ListerWatcher, expected runtime.Object, store cache.ReflectorStore, o informer.ReflectorOptions) informer.Reflector {
+				assert.Same(t, lw, given)
+				assert.IsType(t, &corev1.Pod{}, expected)
+				got = o
+				d.write("reflector")
+				return &reflector{diary: d, store: store}
+			},
+			HandleDeltas: func(h cache.ResourceEventHandler, s cache.Store, deltas []cache.Delta, initial bool) error {
+				assert.Same(t, i.GetIndexer(), s)
+				d.write("%d deltas", len(deltas))
+				h.OnAdd(deltas[0].Object, initial)
+				return nil
+			},
+		})
+		_, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{})
+		require.NoError(t, err)
+		require.NoError(t, i.SetTransform(func(any) (any, error) { return "transformed", nil }))
+		require.NoError(t, i.SetWatchErrorHandler(func(*cache.Reflector, error) { d.write("watch error") }))
+
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); i.RunWithContext(ctx) }()
+		synctest.Wait()
+		assert.Equal(t, "from the reflector", i.LastSyncResourceVersion())
+		_, err = i.AddEventHandlerWithResyncPeriod(cache.ResourceEventHandlerFuncs{}, 0)
+		require.NoError(t, err)
+		require.NoError(t, i.RemoveEventHandler(nil))
+
+		assert.Equal(t, "pods of a test", got.TypeDescription)
+		assert.Equal(t, 7*time.Second, got.ResyncPeriod)
+		assert.True(t, got.ShouldResync())
+		transformed, _ := got.Transform(nil)
+		assert.Equal(t, "transformed", transformed)
+		got.WatchErrorHandler(ctx, nil, nil)
+		cancel()
+		<-done
+
+		lines := d.read()
+		// The processor runs beside the rest: only its end has a place.
+		starts := -1
+		for n, line := range lines {
+			if line == "processor starts" {
+				starts = n
+			}
+		}
+		require.GreaterOrEqual(t, starts, 0)
+		assert.Equal(t, []string{
+			"indexer with 1 index, tombstones have keys",
+			"processor for 1m0s",
+			"handler with 0 objects, synced false, own resync false",
+			"queue",
+			"reflector",
+			"1 deltas",
+			"add a true",
+			"flush",
+			"synced, informer true",
+			"handler with 0 objects, synced true, own resync true",
+			"remove",
+			"should resync",
+			"watch error",
+			"reflector stops",
+			"processor stops",
+		}, append(lines[:starts:starts], lines[starts+1:]...))
+	})
+}
+
+// Two Runs at the same moment: one of them runs.
+func TestSimultaneousRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &diary{}
+		i := informer.NewSharedIndexInformerWithOptions(lwtest.New(), &corev1.Pod{}, informer.Options{
+			NewQueue: func(known cache.KeyListerGetter) cache.Queue {
+				d.write("queue")
+				return realFIFOs["plain"](known)
+			},
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		for range 50 {
+			wg.Go(func() { i.RunWithContext(ctx) })
+		}
+		synctest.Wait()
+		assert.Equal(t, []string{"queue"}, d.read())
+		assert.False(t, i.IsStopped())
+		cancel()
+		wg.Wait()
+	})
+}
+
+// The cheapest way to empty a queue is taken.
+func TestPop(t *testing.T) {
+	type queue = cache.Queue
+	for name, tc := range map[string]struct {
+		wrap   func(*cache.RealFIFO, *diary) cache.Queue
+		want   string
+		reason string
+	}{
+		"all": {
+			wrap:   func(q *cache.RealFIFO, d *diary) queue { return popAllQueue{popBatchQueue{q, d}} },
+			want:   "PopAll",
+			reason: "several deltas of one object at once are allowed here only",
+		},
+		"batch": {
+			wrap:   func(q *cache.RealFIFO, d *diary) queue { return popBatchQueue{q, d} },
+			want:   "PopBatch",
+			reason: "client-go's in-order queue",
+		},
+		"one": {
+			wrap:   func(q *cache.RealFIFO, d *diary) queue { return popQueue{queueOnly{q}, d} },
+			want:   "Pop",
+			reason: "client-go's DeltaFIFO",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := &diary{}
+				i := informer.NewSharedIndexInformerWithOptions(lwtest.New(pod("a")), &corev1.Pod{}, informer.Options{
+					NewQueue: func(known cache.KeyListerGetter) cache.Queue {
+						return tc.wrap(cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{KnownObjects: known}), d)
+					},
+				})
+				run(t, i)
+				assert.Equal(t, []string{"ns/a"}, i.GetStore().ListKeys())
+				assert.Contains(t, d.read(), tc.want, tc.reason)
+				for _, line := range d.read() {
+					assert.Equal(t, tc.want, line, tc.reason)
+				}
+			})
+		})
+	}
+}
+
+type queueOnly struct{ cache.Queue }
+
+type popQueue struct {
+	queueOnly
+	*diary
+}
+
+func (q popQueue) Pop(p cache.PopProcessFunc) (any, error) {
+	q.write("Pop")
+	return q.Queue.Pop(p)
+}
+
+type popBatchQueue struct {
+	*cache.RealFIFO
+	*diary
+}
+
+func (q popBatchQueue) PopBatch(all cache.ProcessBatchFunc, one cache.PopProcessFunc) error {
+	q.write("PopBatch")
+	return q.RealFIFO.PopBatch(all, one)
+}
+
+type popAllQueue struct{ popBatchQueue }
+
+func (q popAllQueue) PopAll(process func([]cache.Delta, bool) error) error {
+	q.write("PopAll")
+	return q.RealFIFO.PopBatch(process, func(obj any, initial bool) error { return process(obj.(cache.Deltas), initial) })
+}
+
+// run runs i until the bubble of t ends and lets it settle.
+func run(t *testing.T, i cache.SharedIndexInformer) {
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); i.RunWithContext(ctx) }()
+	t.Cleanup(func() { cancel(); <-done })
+	synctest.Wait()
+}
+
+// B57: what can't be applied is gone, but not silently; the rest goes on.
+func TestB57_ErrorsAreSeen(t *testing.T) {
+	var seen []string
+	handlers := utilruntime.ErrorHandlers
+	utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{func(_ context.Context, err error, msg string, kv ...any) {
+		seen = append(seen, fmt.Sprint(msg, ": ", err, " ", kv))
+	}}
+	defer func() { utilruntime.ErrorHandlers = handlers }()
+	boom := errors.New("boom")
+
+	t.Run("ours", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			seen = nil
+			d := &diary{}
+			lw := lwtest.New()
+			i := informer.NewSharedIndexInformerWithOptions(lw, &corev1.Pod{}, informer.Options{
+				HandleDeltas: func(h cache.ResourceEventHandler, s cache.Store, deltas []cache.Delta, _ bool) error {
+					d.write("%s", name(deltas[0].Object))
+					if name(deltas[0].Object) == "a" {
+						return boom
+					}
+					return s.Add(deltas[0].Object)
+				},
+			})
+			run(t, i)
+			lw.Add(pod("a"))
+			lw.Add(pod("b"))
+			synctest.Wait()
+			assert.Equal(t, []string{"a", "b"}, d.read())
+			assert.Equal(t, []string{"ns/b"}, i.GetStore().ListKeys())
+			assert.Equal(t, []string{"Events could not be applied: until the next list, store and cluster may differ: boom [informer SharedIndexInformer *v1.Pod]"}, seen)
+		})
+	})
+
+	t.Run("client-go's", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			seen = nil
+			lw := lwtest.New(pod("a"))
+			c := cache.New(&cache.Config{
+				Queue:         realFIFOs["plain"](cache.NewStore(cache.MetaNamespaceKeyFunc)),
+				ListerWatcher: lw, ObjectType: &corev1.Pod{},
+				Process: func(any, bool) error { return boom },
+			})
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan struct{})
+			go func() { defer close(done); c.RunWithContext(ctx) }()
+			synctest.Wait()
+			assert.True(t, c.HasSynced(), "it was processed")
+			assert.Empty(t, seen, "and nobody hears of the error")
+			cancel()
+			<-done
+		})
+	})
+}
+
+// A queue that gives something else than deltas is named.
+func TestQueueOfSomethingElse(t *testing.T) {
+	seen := make(chan error, 1)
+	handlers := utilruntime.ErrorHandlers
+	utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{func(_ context.Context, err error, _ string, _ ...any) { seen <- err }}
+	defer func() { utilruntime.ErrorHandlers = handlers }()
+	synctest.Test(t, func(t *testing.T) {
+		i := informer.NewSharedIndexInformerWithOptions(lwtest.New(pod("a")), &corev1.Pod{}, informer.Options{
+			NewQueue: func(cache.KeyListerGetter) cache.Queue { return cache.NewFIFO(cache.MetaNamespaceKeyFunc) },
+		})
+		run(t, i)
+	})
+	assert.EqualError(t, <-seen, "queue *cache.FIFO gave a *v1.Pod; the queue of an informer must give cache.Deltas")
+}
+
+// client-go's DeltaFIFO is done when it takes the last object out, HasSynced
+// answers when this object was processed: the informer asks both.
+func TestSyncedAfterTheLastObject(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		processed := make(chan struct{})
+		i := informer.NewSharedIndexInformerWithOptions(lwtest.New(), &corev1.Pod{}, informer.Options{
+			NewQueue: func(known cache.KeyListerGetter) cache.Queue {
+				return lateQueue{realFIFOs["plain"](known), processed}
+			},
+		})
+		run(t, i)
+		assert.False(t, i.HasSynced())
+		close(processed)
+		synctest.Wait()
+		assert.True(t, i.HasSynced())
+	})
+}
+
+// lateQueue is done, but its HasSynced waits, as one that needs a lock does.
+type lateQueue struct {
+	cache.Queue
+	processed chan struct{}
+}
+
+func (q lateQueue) HasSynced() bool { <-q.processed; return q.Queue.HasSynced() }
+
+func TestNilListerWatcher(t *testing.T) {
+	i := informer.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, cache.Indexers{})
+	require.NoError(t, i.GetIndexer().Add(pod("a")), "without a server it is still a store, as tests use it")
+	handlers := utilruntime.PanicHandlers
+	utilruntime.PanicHandlers = nil
+	defer func() { utilruntime.PanicHandlers = handlers }()
+	assert.PanicsWithValue(t, "SharedIndexInformer *v1.Pod: the ListerWatcher is nil; give the constructor one that lists and watches this type",
+		func() { i.RunWithContext(t.Context()) })
+}
+
+// Whoever waits says for what, every ten seconds.
+func TestWaitingIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &diary{}
+		logger := funcr.New(func(_, args string) { d.write("%s", args) }, funcr.Options{})
+		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logger))
+		lw := lwtest.New(pod("a"))
+		release := lw.HoldLists()
+		stopped := make(chan struct{})
+		var i cache.SharedIndexInformer
+		i = informer.NewSharedIndexInformerWithOptions(lw, &corev1.Pod{}, informer.Options{
+			NewProcessor: func(time.Duration) informer.Processor {
+				return &processor{diary: &diary{}, informer: &i, stopped: stopped}
+			},
+		})
+		done := make(chan struct{})
+		go func() { defer close(done); i.RunWithContext(ctx) }()
+		time.Sleep(25 * time.Second)
+		release()
+		synctest.Wait()
+		assert.Equal(t, []string{
+			`"level"=0 "msg"="Still waiting" "for"="SharedIndexInformer *v1.Pod: the first list" "since"="10s"`,
+			`"level"=0 "msg"="Still waiting" "for"="SharedIndexInformer *v1.Pod: the first list" "since"="20s"`,
+		}, d.read())
+
+		cancel()
+		time.Sleep(15 * time.Second)
+		close(stopped)
+		<-done
+		assert.Equal(t, `"level"=0 "msg"="Still waiting" "for"="SharedIndexInformer *v1.Pod: event handlers to return" "since"="10s"`, d.read()[2])
+	})
+}
+
+// An informer is named after what it watches.
+func TestNames(t *testing.T) {
+	u := &unstructured.Unstructured{}
+	u.SetAPIVersion("example.com/v1")
+	u.SetKind("Thing")
+	for want, i := range map[string]cache.SharedIndexInformer{
+		"SharedIndexInformer *v1.Pod":                        informer.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, nil),
+		"SharedIndexInformer example.com/v1, Kind=Thing":     informer.NewSharedIndexInformer(nil, u, 0, nil),
+		"SharedIndexInformer *unstructured.Unstructured":     informer.NewSharedIndexInformer(nil, &unstructured.Unstructured{}, 0, nil),
+		"SharedIndexInformer <nil>":                          informer.NewSharedIndexInformer(nil, nil, 0, nil),
+		"SharedIndexInformer what the caller calls the type": informer.NewSharedIndexInformerWithOptions(nil, u, informer.Options{ObjectDescription: "what the caller calls the type"}),
+	} {
+		assert.Equal(t, want, i.HasSyncedChecker().Name())
+	}
+}
+
+// A handler is named as client-go names it.
+func TestHandlerNames(t *testing.T) {
+	add := func(any) {}
+	for name, handler := range map[string]cache.ResourceEventHandler{
+		"functions of one place":  cache.ResourceEventHandlerFuncs{AddFunc: add, DeleteFunc: func(any) {}},
+		"functions of two places": &cache.ResourceEventHandlerFuncs{AddFunc: add, DeleteFunc: ignore},
+		"methods":                 cache.ResourceEventHandlerFuncs{AddFunc: (&ignorant{}).ignore},
+		"no functions":            cache.ResourceEventHandlerFuncs{},
+		"a type":                  cache.FilteringResourceEventHandler{},
+		"a pointer":               &log{},
+		"an anonymous type": struct {
+			cache.ResourceEventHandlerFuncs
+		}{},
+	} {
+		t.Run(name, func(t *testing.T) {
+			theirs, err := cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, nil).AddEventHandler(handler)
+			require.NoError(t, err)
+			ours, err := informer.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, nil).AddEventHandler(handler)
+			require.NoError(t, err)
+			assert.Equal(t, theirs.HasSyncedChecker().Name(), ours.HasSyncedChecker().Name())
+		})
+	}
+}
+
+func ignore(any) {}
+
+type ignorant struct{}
+
+func (*ignorant) ignore(any) {}
