@@ -5,8 +5,16 @@ import (
 	"slices"
 )
 
-// Check returns the first of the Indexer's invariants that does not hold.
+// Check returns the first of the Indexer's invariants that does not hold, or
+// what stays reachable without being stored.
 func (x *Indexer) Check() error {
+	x.writing.Lock()
+	defer x.writing.Unlock()
+	for i, values := range x.values[:cap(x.values)] {
+		if values != nil && i >= len(x.indices) {
+			return fmt.Errorf("the writer keeps index values of more than the last object: %q", values)
+		}
+	}
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	slots := 0
@@ -14,6 +22,11 @@ func (x *Indexer) Check() error {
 	for key, e := range x.items {
 		keys[e] = key
 		slots += len(e.slots)
+		for _, s := range e.slots[len(e.slots):cap(e.slots)] {
+			if s.set != nil {
+				return fmt.Errorf("%q keeps the set of %q that it has left", key, s.set.value)
+			}
+		}
 		for i, s := range e.slots {
 			if s.set.members[s.pos] != e {
 				return fmt.Errorf("slot %d of %q points at another entry", i, key)
@@ -23,6 +36,11 @@ func (x *Indexer) Check() error {
 	for _, ix := range x.indices {
 		for value, s := range ix.sets {
 			slots -= len(s.members)
+			for _, e := range s.members[len(s.members):cap(s.members)] {
+				if e != nil {
+					return fmt.Errorf("index %q: the set of %q keeps an entry that has left it", ix.name, value)
+				}
+			}
 			if len(s.members) == 0 || s.value != value || s.index != ix {
 				return fmt.Errorf("index %q: set of %q has %d members, value %q", ix.name, value, len(s.members), s.value)
 			}

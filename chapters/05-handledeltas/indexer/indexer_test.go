@@ -257,3 +257,31 @@ func TestNewStore(t *testing.T) {
 	assert.Equal(t, []string{"ns/a"}, s.ListKeys())
 	assert.NoError(t, s.Resync())
 }
+
+func TestUpdateThatChangesNoIndexValueAllocatesNothing(t *testing.T) {
+	values := []string{"x", "y"}
+	x := indexer.New(
+		func(any) (string, error) { return "ns/a", nil },
+		cache.Indexers{byValues: func(any) ([]string, error) { return values, nil }},
+	)
+	a := pod("a", "1", "")
+	require.NoError(t, x.Add(a))
+	assert.Zero(t, testing.AllocsPerRun(100, func() { _ = x.Update(a) }))
+}
+
+// Index functions are written for objects; a store may hold a nil all the same,
+// if its key function finds a key for it.
+func TestNilObjectIsInNoIndex(t *testing.T) {
+	key := func(any) (string, error) { return "nothing", nil }
+	for impl, make := range implementations {
+		t.Run(impl, func(t *testing.T) {
+			x := make(key, valueIndexers())
+			require.NoError(t, x.Add(nil))
+			item, exists, err := x.GetByKey("nothing")
+			require.NoError(t, err)
+			assert.True(t, exists)
+			assert.Nil(t, item)
+			assert.Empty(t, x.ListIndexFuncValues(byValues))
+		})
+	}
+}

@@ -21,22 +21,29 @@ import (
 	"github.com/informer-walkthrough/informer-walkthrough/chapters/05-handledeltas/processor"
 )
 
-// counter counts calls down.
-type counter struct{ left atomic.Int64 }
+// counter counts calls down, first those of the list, then the events.
+type counter struct {
+	left            atomic.Int64
+	events          int64
+	listed, arrived chan struct{}
+}
 
-func newCounter(n int) *counter {
-	c := &counter{}
-	c.left.Store(int64(n))
+func newCounter(listed, events int) *counter {
+	c := &counter{events: int64(events), listed: make(chan struct{}), arrived: make(chan struct{})}
+	c.left.Store(int64(listed + events))
 	return c
 }
 
-func (c *counter) OnAdd(any, bool)   { c.left.Add(-1) }
-func (c *counter) OnUpdate(_, _ any) { c.left.Add(-1) }
-func (c *counter) OnDelete(any)      { c.left.Add(-1) }
+func (c *counter) OnAdd(any, bool)   { c.count() }
+func (c *counter) OnUpdate(_, _ any) { c.count() }
+func (c *counter) OnDelete(any)      { c.count() }
 
-func (c *counter) wait(left int64) {
-	for c.left.Load() > left {
-		time.Sleep(50 * time.Microsecond) // a benchmark that spins would use the second CPU
+func (c *counter) count() {
+	switch c.left.Add(-1) {
+	case c.events:
+		close(c.listed)
+	case 0:
+		close(c.arrived)
 	}
 }
 
@@ -105,7 +112,7 @@ func BenchmarkDistribute(b *testing.B) {
 				i := informers[impl](cache.ToListWatcherWithWatchListSemantics(lw, noWatchList{}))
 				counters := make([]*counter, handlers)
 				for n := range counters {
-					counters[n] = newCounter(benchObjects + b.N)
+					counters[n] = newCounter(benchObjects, b.N)
 					_, err := i.AddEventHandler(counters[n])
 					require.NoError(b, err)
 				}
@@ -113,13 +120,13 @@ func BenchmarkDistribute(b *testing.B) {
 				var running sync.WaitGroup
 				running.Go(func() { i.RunWithContext(ctx) })
 				for _, c := range counters {
-					c.wait(int64(b.N))
+					<-c.listed
 				}
 				b.ReportAllocs()
 				b.ResetTimer()
 				close(start)
 				for _, c := range counters {
-					c.wait(0)
+					<-c.arrived
 				}
 				b.StopTimer()
 				cancel()
