@@ -30,6 +30,11 @@ func Indexer(key cache.KeyFunc, indexers cache.Indexers) cache.Indexer {
 	return indexer.New(key, indexers)
 }
 
+// ClientGoIndexer is client-go's.
+func ClientGoIndexer(key cache.KeyFunc, indexers cache.Indexers) cache.Indexer {
+	return cache.NewIndexer(key, indexers)
+}
+
 // Processor is chapter 5's.
 func Processor(resync time.Duration) informer.Processor {
 	return processor.New(resync)
