@@ -6,11 +6,11 @@ import (
 	"reflect"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
@@ -26,7 +26,7 @@ func kindOf(obj runtime.Object, scheme *runtime.Scheme) (schema.GroupVersionKind
 	if err != nil {
 		return gvk, notRegistered(err, obj, schema.GroupVersionKind{}, scheme)
 	}
-	if meta.IsListType(obj) {
+	if _, isObject := obj.(client.Object); !isObject { // Then it is a list; that of Pods is a PodList.
 		gvk.Kind = strings.TrimSuffix(gvk.Kind, "List")
 	}
 	return gvk, nil

@@ -51,7 +51,7 @@ func createStructuredListWatch(mapping *meta.RESTMapping, ip *specificInformersM
 
 // createUnstructuredListWatch needs no Go types: objects are maps.
 func createUnstructuredListWatch(mapping *meta.RESTMapping, ip *specificInformersMap) (*toolscache.ListWatch, error) {
-	client, err := dynamic.NewForConfigAndClient(withoutSerializer(ip.config), ip.HTTPClient)
+	client, err := dynamic.NewForConfigAndClient(ip.config, ip.HTTPClient)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func createUnstructuredListWatch(mapping *meta.RESTMapping, ip *specificInformer
 // createMetadataListWatch asks the API server for the metadata alone. The
 // objects come back as PartialObjectMetadata, so each has to be told its kind.
 func createMetadataListWatch(mapping *meta.RESTMapping, ip *specificInformersMap) (*toolscache.ListWatch, error) {
-	client, err := metadata.NewForConfigAndClient(withoutSerializer(ip.config), ip.HTTPClient)
+	client, err := metadata.NewForConfigAndClient(ip.config, ip.HTTPClient)
 	if err != nil {
 		return nil, err
 	}
@@ -97,14 +97,6 @@ func createMetadataListWatch(mapping *meta.RESTMapping, ip *specificInformersMap
 			return newGVKFixupWatcher(mapping.GroupVersionKind, w), nil
 		},
 	}, nil
-}
-
-// withoutSerializer drops a serializer that is meant for Go types; the dynamic
-// and the metadata client bring their own.
-func withoutSerializer(config *rest.Config) *rest.Config {
-	config = rest.CopyConfig(config)
-	config.NegotiatedSerializer = nil
-	return config
 }
 
 // restrict puts the map's selectors into every request, and notes how it ended.

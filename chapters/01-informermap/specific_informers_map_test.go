@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -20,29 +21,30 @@ import (
 )
 
 func TestManyWhoAskAtOnceGetOneInformer(t *testing.T) {
-	var made atomic.Int32
-	c := newOn(t, New, cachetest.NewAPIServer(), func(o *cache.Options) {
-		o.NewInformer = func(lw toolscache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
-			made.Add(1)
-			return toolscache.NewSharedIndexInformer(lw, obj, resync, indexers)
-		}
-	})
-	start(t, c)
-	var all sync.WaitGroup
-	ready := make(chan struct{})
-	informers := make([]cache.Informer, 50)
-	for n := range informers {
-		all.Go(func() {
-			<-ready
-			informers[n], _ = c.GetInformer(context.Background(), &corev1.Pod{})
+	synctest.Test(t, func(t *testing.T) {
+		var made atomic.Int32
+		mapper := &slowMapper{asked: make(chan struct{}), release: make(chan struct{})}
+		c := newOn(t, New, cachetest.NewAPIServer(), func(o *cache.Options) {
+			mapper.RESTMapper, o.Mapper = o.Mapper, mapper
+			o.NewInformer = func(lw toolscache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
+				made.Add(1)
+				return toolscache.NewSharedIndexInformer(lw, obj, resync, indexers)
+			}
 		})
-	}
-	close(ready)
-	all.Wait()
-	for _, i := range informers {
-		require.Same(t, informers[0], i)
-	}
-	assert.EqualValues(t, 1, made.Load(), "the second look finds what another has made")
+		start(t, c)
+		var all sync.WaitGroup
+		informers := make([]cache.Informer, 10)
+		for n := range informers {
+			all.Go(func() { informers[n], _ = c.GetInformer(context.Background(), &corev1.ConfigMap{}) })
+		}
+		synctest.Wait() // All have looked, and found nothing.
+		close(mapper.release)
+		all.Wait()
+		for _, i := range informers {
+			require.Same(t, informers[0], i)
+		}
+		assert.EqualValues(t, 1, made.Load(), "the second look finds what another has made")
+	})
 }
 
 func TestUseFromManyGoroutines(t *testing.T) {

@@ -35,6 +35,7 @@ func Run(t *testing.T, newCache cache.NewCacheFunc, names ...string) {
 	}
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			require.Contains(t, scenarios, name)
 			scenarios[name](t, &bench{newCache: newCache, api: NewAPIServer()})
 		})
