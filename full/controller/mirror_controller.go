@@ -6,11 +6,11 @@ import (
 	"fmt"
 
 	"k8s.io/client-go/tools/events"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/informer-walkthrough/informer-walkthrough/full/api/v1alpha1"
+	"github.com/informer-walkthrough/informer-walkthrough/full/runtime/ctrl"
 )
 
 // Reconciler brings the copies of one Mirror in line with its source.

@@ -9,17 +9,17 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/informer-walkthrough/informer-walkthrough/full/api/v1alpha1"
+	"github.com/informer-walkthrough/informer-walkthrough/full/runtime/assembly"
+	"github.com/informer-walkthrough/informer-walkthrough/full/runtime/builder"
+	"github.com/informer-walkthrough/informer-walkthrough/full/runtime/ctrl"
 )
 
 // Fields that the caches are indexed by.
@@ -68,10 +68,11 @@ func identityOnly(obj any) (any, error) {
 	return m, nil
 }
 
-// SetupWithManager makes the second cache and the controller and adds both to mgr,
-// whose cache must have been made with CacheOptions.
-func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, newCache cache.NewCacheFunc) error {
-	objects, err := newCache(mgr.GetConfig(), cache.Options{
+// SetupWithManager makes the second cache and the controller of the given layers
+// and adds both to mgr, whose cache must have been made with CacheOptions.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, layers assembly.Layers) error {
+	layers = layers.WithDefaults()
+	objects, err := assembly.NewCache(layers)(mgr.GetConfig(), cache.Options{
 		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
 		DefaultTransform: identityOnly,
 	})
@@ -86,14 +87,14 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, newCache cache.NewCacheF
 		return err
 	}
 
-	b := ctrl.NewControllerManagedBy(mgr).
+	b := assembly.ControllerManagedBy(mgr, layers).
 		For(&v1alpha1.Mirror{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Owns(&corev1.Secret{}).
 		Owns(&corev1.ConfigMap{}).
 		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(r.mirrorsOfNamespace),
 			builder.WithPredicates(predicate.Or(predicate.LabelChangedPredicate{}, terminating)))
 	for _, kind := range []v1alpha1.SourceKind{v1alpha1.Secret, v1alpha1.ConfigMap} {
-		b = b.WatchesRawSource(source.Kind(objects, newMetadata(kind), r.mirrorsOfObject(kind), notCopies))
+		b = b.WatchesRawSource(layers.NewKind(objects, newMetadata(kind), handler.EnqueueRequestsFromMapFunc(r.mirrorsOfObject), notCopies))
 	}
 	return b.Complete(r)
 }
@@ -127,14 +128,12 @@ var terminating = predicate.Funcs{
 
 // notCopies keeps copies out of the second cache's events: Owns reports them. A
 // copy that goes is let through: it may have stood in another Mirror's way.
-var notCopies = predicate.TypedFuncs[*metav1.PartialObjectMetadata]{
-	CreateFunc: func(e event.TypedCreateEvent[*metav1.PartialObjectMetadata]) bool {
-		return e.Object.Labels[LabelCopy] == ""
-	},
-	UpdateFunc: func(e event.TypedUpdateEvent[*metav1.PartialObjectMetadata]) bool {
-		return e.ObjectNew.Labels[LabelCopy] == "" || e.ObjectOld.Labels[LabelCopy] == ""
-	},
+var notCopies = predicate.Funcs{
+	CreateFunc: func(e event.CreateEvent) bool { return !isCopy(e.Object) },
+	UpdateFunc: func(e event.UpdateEvent) bool { return !isCopy(e.ObjectNew) || !isCopy(e.ObjectOld) },
 }
+
+func isCopy(obj client.Object) bool { return obj.GetLabels()[LabelCopy] != "" }
 
 // mirrorsOfNamespace are the Mirrors whose selector matches a namespace. The
 // handler asks for the old and the new state of an update, so that a label taken
@@ -155,19 +154,18 @@ func (r *Reconciler) mirrorsOfNamespace(ctx context.Context, ns client.Object) [
 	return found
 }
 
-// mirrorsOfObject enqueues the Mirrors for which an object is the source or stands
-// where a copy should: their sources have its name.
-func (r *Reconciler) mirrorsOfObject(kind v1alpha1.SourceKind) handler.TypedEventHandler[*metav1.PartialObjectMetadata, reconcile.Request] {
-	return handler.TypedEnqueueRequestsFromMapFunc(func(ctx context.Context, obj *metav1.PartialObjectMetadata) []reconcile.Request {
-		var mirrors v1alpha1.MirrorList
-		if err := r.List(ctx, &mirrors, client.MatchingFields{sourceIndex: sourceKey(kind, obj.Name)}); err != nil {
-			ctrl.LoggerFrom(ctx).Error(err, "Listing the Mirrors for an object", "kind", kind, "object", client.ObjectKeyFromObject(obj))
-			return nil
-		}
-		found := make([]reconcile.Request, len(mirrors.Items))
-		for i := range mirrors.Items {
-			found[i].NamespacedName = client.ObjectKeyFromObject(&mirrors.Items[i])
-		}
-		return found
-	})
+// mirrorsOfObject are the Mirrors for which an object is the source or stands
+// where a copy should: their sources have its kind and name.
+func (r *Reconciler) mirrorsOfObject(ctx context.Context, obj client.Object) []reconcile.Request {
+	var mirrors v1alpha1.MirrorList
+	key := sourceKey(kindOf(obj), obj.GetName())
+	if err := r.List(ctx, &mirrors, client.MatchingFields{sourceIndex: key}); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Listing the Mirrors for an object", "object", key, "namespace", obj.GetNamespace())
+		return nil
+	}
+	found := make([]reconcile.Request, len(mirrors.Items))
+	for i := range mirrors.Items {
+		found[i].NamespacedName = client.ObjectKeyFromObject(&mirrors.Items[i])
+	}
+	return found
 }
