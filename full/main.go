@@ -57,7 +57,7 @@ func start(s settings) error {
 	}
 	cfg, err := ctrl.GetConfig()
 	if err != nil {
-		return fmt.Errorf("%w; name a cluster with --kubeconfig or KUBECONFIG, or run inside one", err)
+		return err
 	}
 	return run(ctrl.SetupSignalHandler(), cfg, s)
 }
