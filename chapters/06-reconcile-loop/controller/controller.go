@@ -27,7 +27,7 @@ type Controller[request comparable] struct {
 	name    string
 	options controller.TypedOptions[request] // with defaults
 	log     logr.Logger
-	metrics controllerMetrics
+	metrics func() *controllerMetrics // makes them with the first call
 	watches source.Watches[request]
 
 	started atomic.Bool
@@ -48,6 +48,7 @@ func newController[request comparable](name string, options controller.TypedOpti
 		name:    name,
 		options: options,
 		log:     log,
+		metrics: sync.OnceValue(func() *controllerMetrics { return newControllerMetrics(name, options.MaxConcurrentReconciles) }),
 		watches: source.Watches[request]{Name: name, SyncTimeout: options.CacheSyncTimeout, Log: log},
 	}
 }
@@ -81,7 +82,7 @@ func (c *Controller[request]) Start(ctx context.Context) error {
 	if c.started.Swap(true) {
 		return fmt.Errorf("controller %q was started already: add it to one manager, and once", c.name)
 	}
-	c.metrics = newControllerMetrics(c.name, c.options.MaxConcurrentReconciles)
+	c.metrics()
 	if err := c.startSources(ctx); err != nil {
 		c.shutQueue()
 		return err

@@ -7,8 +7,8 @@ import (
 )
 
 // controllerMetrics are the metrics of one controller, looked up once and not with
-// every request. All are made at the start, so that a counter of nothing is 0 and
-// not absent.
+// every request. All are made when the controller starts, not when it is made: a
+// process that does not lead shows none, one that leads shows 0 and not nothing.
 type controllerMetrics struct {
 	resultError, resultRequeueAfter, resultRequeue, resultSuccess prometheus.Counter
 	errors, terminalErrors, panics, timeouts                      prometheus.Counter
@@ -17,9 +17,9 @@ type controllerMetrics struct {
 	activeWorkers prometheus.Gauge
 }
 
-func newControllerMetrics(name string, workers int) controllerMetrics {
+func newControllerMetrics(name string, workers int) *controllerMetrics {
 	metrics.WorkerCount.WithLabelValues(name).Set(float64(workers))
-	m := controllerMetrics{
+	m := &controllerMetrics{
 		resultError:        metrics.ReconcileTotal.WithLabelValues(name, "error"),
 		resultRequeueAfter: metrics.ReconcileTotal.WithLabelValues(name, "requeue_after"),
 		resultRequeue:      metrics.ReconcileTotal.WithLabelValues(name, "requeue"),

@@ -28,14 +28,14 @@ func (c *Controller[request]) Reconcile(ctx context.Context, req request) (_ rec
 		defer cancel()
 	}
 	result, err := c.options.Reconciler.Reconcile(ctx, req)
-	if errors.Is(context.Cause(ctx), errReconciliationTimeout) {
-		c.metrics.timeouts.Inc()
+	if c.options.ReconciliationTimeout > 0 && errors.Is(context.Cause(ctx), errReconciliationTimeout) {
+		c.metrics().timeouts.Inc()
 	}
 	return result, err
 }
 
 func (c *Controller[request]) handlePanic(ctx context.Context, r any) error {
-	c.metrics.panics.Inc()
+	c.metrics().panics.Inc()
 	if !isTrue(c.options.RecoverPanic, true) {
 		logf.FromContext(ctx).Info(fmt.Sprintf("Observed a panic in reconciler: %v", r))
 		panic(r)

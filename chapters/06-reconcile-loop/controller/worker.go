@@ -32,8 +32,9 @@ func (w *worker[request]) processNextWorkItem(ctx context.Context) bool {
 
 	w.current.Store(&req)
 	defer w.current.Store(nil)
-	c.metrics.activeWorkers.Inc()
-	defer c.metrics.activeWorkers.Dec()
+	active := c.metrics().activeWorkers
+	active.Inc()
+	defer active.Dec()
 
 	c.reconcileHandler(ctx, req, priority)
 	return true
@@ -51,8 +52,8 @@ func (w *worker[request]) processNextWorkItem(ctx context.Context) bool {
 // With an error the rest of the answer does not count. A request keeps its
 // priority unless the answer gives it another.
 func (c *Controller[request]) reconcileHandler(ctx context.Context, req request, priority int) {
-	start := time.Now()
-	defer func() { c.metrics.duration.Observe(time.Since(start).Seconds()) }()
+	start, metrics := time.Now(), c.metrics()
+	defer func() { metrics.duration.Observe(time.Since(start).Seconds()) }()
 
 	id := uuid.NewUUID()
 	log := c.options.LogConstructor(&req).WithValues("reconcileID", id)
@@ -66,10 +67,10 @@ func (c *Controller[request]) reconcileHandler(ctx context.Context, req request,
 	retry := priorityqueue.AddOpts{RateLimited: true, Priority: &priority}
 	switch {
 	case err != nil:
-		c.metrics.errors.Inc()
-		c.metrics.resultError.Inc()
+		metrics.errors.Inc()
+		metrics.resultError.Inc()
 		if errors.Is(err, reconcile.TerminalError(nil)) {
-			c.metrics.terminalErrors.Inc()
+			metrics.terminalErrors.Inc()
 		} else {
 			c.queue.AddWithOpts(retry, req)
 		}
@@ -78,15 +79,15 @@ func (c *Controller[request]) reconcileHandler(ctx context.Context, req request,
 		log.V(5).Info("Reconcile done, requeueing", "after", result.RequeueAfter)
 		c.queue.Forget(req)
 		c.queue.AddWithOpts(priorityqueue.AddOpts{After: result.RequeueAfter, Priority: &priority}, req)
-		c.metrics.resultRequeueAfter.Inc()
+		metrics.resultRequeueAfter.Inc()
 	case result.Requeue: //nolint:staticcheck // deprecated, and still in use
 		log.V(5).Info("Reconcile done, requeueing")
 		c.queue.AddWithOpts(retry, req)
-		c.metrics.resultRequeue.Inc()
+		metrics.resultRequeue.Inc()
 	default:
 		log.V(5).Info("Reconcile successful")
 		c.queue.Forget(req)
-		c.metrics.resultSuccess.Inc()
+		metrics.resultSuccess.Inc()
 	}
 }
 
