@@ -228,3 +228,30 @@ func TestDoWatchForEnqueuesTheObject(t *testing.T) {
 type unregistered struct{ corev1.Pod }
 
 func (u *unregistered) DeepCopyObject() runtime.Object { return u }
+
+// TestDoWatchNewKind: what makes the source of a kind is a choice, and gets the
+// projected object, the handler and all predicates.
+func TestDoWatchNewKind(t *testing.T) {
+	c := &fakeCache{}
+	i := in(inputs{
+		Cache:      c,
+		For:        source.ForInput{Object: &corev1.Pod{}, OnlyMetadata: true},
+		Predicates: []predicate.Predicate{predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetName() != "filtered" })},
+		NewKind:    upstream.TypedKind[client.Object, reconcile.Request],
+	})
+	sources, err := source.DoWatch(i)
+	require.NoError(t, err)
+	require.IsType(t, upstream.Kind(c, client.Object(&corev1.Pod{}), &handler.EnqueueRequestForObject{}), sources[0])
+	require.Equal(t, "kind source: *v1.PartialObjectMetadata[v1 Pod]", fmt.Sprint(sources[0]))
+	q := newQueue[reconcile.Request](t)
+	startAll(t, c, sources, q)
+	c.informer.handler().OnAdd(pod("filtered", "1"), false)
+	c.informer.handler().OnAdd(pod("a", "1"), false)
+	req, _ := q.Get()
+	q.Done(req)
+	require.Equal(t, "ns/a", req.String())
+
+	i.Watches = []source.WatchesInput[reconcile.Request]{{ForInput: source.ForInput{Object: &corev1.Pod{}}}}
+	_, err = source.DoWatch(i)
+	require.ErrorContains(t, err, "non-nil handler", "what is wrong is found out whoever makes the source")
+}

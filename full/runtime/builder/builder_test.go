@@ -59,6 +59,15 @@ func TestBuildMakesOurKinds(t *testing.T) {
 	require.IsType(t, raw, r.watched[6], "a raw source is passed on as it is")
 }
 
+// TestWithNewKind: the matrix of ours and upstream's layers needs both kinds.
+func TestWithNewKind(t *testing.T) {
+	mgr := newManager(t, nil)
+	var r recorder
+	require.NoError(t, builder.ControllerManagedBy(mgr).For(&corev1.Pod{}).
+		WithNewKind(source.TypedKind[client.Object, reconcile.Request]).WithNewController(r.make).Complete(noop))
+	require.IsType(t, source.Kind(mgr.GetCache(), client.Object(&corev1.Pod{}), &handler.EnqueueRequestForObject{}), r.watched[0])
+}
+
 func TestBuildName(t *testing.T) {
 	mgr := newManager(t, nil)
 	var r recorder
