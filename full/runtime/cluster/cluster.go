@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -20,8 +21,8 @@ import (
 )
 
 // one is the only implementation of controller-runtime's Cluster here; it stands for the unexported
-// struct of controller-runtime's package cluster. It is immutable after New: whatever has a lock is
-// inside its parts.
+// struct of controller-runtime's package cluster. It is immutable after New, but for started: whatever
+// has a lock is inside its parts.
 type one struct {
 	config     *rest.Config
 	httpClient *http.Client
@@ -33,6 +34,7 @@ type one struct {
 	client    client.Client
 	apiReader client.Reader
 	recorder  *recorder.Provider
+	started   atomic.Bool
 }
 
 var _ cluster.Cluster = (*one)(nil)
@@ -97,6 +99,9 @@ func New(config *rest.Config, opts ...cluster.Option) (cluster.Cluster, error) {
 // Start runs the cache until ctx ends. The recorder stops after the cache, because what the cache calls
 // may still emit events.
 func (c *one) Start(ctx context.Context) error {
+	if c.started.Swap(true) {
+		return fmt.Errorf("%s already started: Start was called a second time; a cluster runs once, make a new one", c)
+	}
 	defer c.recorder.Stop()
 	return c.cache.Start(ctx)
 }

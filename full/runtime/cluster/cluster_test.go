@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache/informertest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 
@@ -104,6 +106,31 @@ func TestOptionsAreNotWrittenTo(t *testing.T) {
 		require.NoError(t, err)
 	}
 	assert.Nil(t, shared.Reader)
+}
+
+// Upstream's second Start stops the recorder of the first.
+func TestSecondStart(t *testing.T) {
+	running := &runningCache{started: make(chan struct{})}
+	c, err := ours.New(&rest.Config{Host: "http://unused.invalid"}, offline, func(o *cluster.Options) {
+		o.NewCache = func(*rest.Config, cache.Options) (cache.Cache, error) { return running, nil }
+	})
+	require.NoError(t, err)
+	start(t, c)
+	<-running.started // a second run would close it again, and panic
+	err = c.Start(t.Context())
+	assert.EqualError(t, err, "cluster http://unused.invalid already started: Start was called a second time; a cluster runs once, make a new one")
+}
+
+// runningCache runs until it is told to stop.
+type runningCache struct {
+	informertest.FakeInformers
+	started chan struct{}
+}
+
+func (c *runningCache) Start(ctx context.Context) error {
+	close(c.started)
+	<-ctx.Done()
+	return nil
 }
 
 func TestNewRefuses(t *testing.T) {
