@@ -100,6 +100,6 @@
 // part has to do. Who owns what: the transform is the reflector's, exactly once for
 // each object, so a queue in an informer has none; resyncs are the processor's, the
 // reflector only asks ShouldResync at each tick; the names of registrations are
-// the informer's. Package informertest plays some forty scenarios with any
+// the informer's. Package informertest plays some fifty scenarios with any
 // informer, client-go's among them.
 package informer

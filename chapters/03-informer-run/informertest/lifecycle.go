@@ -186,12 +186,12 @@ var lifecycle = map[string]scenario{
 	},
 
 	"B70 many events before the processor runs": func(w *world) {
-		names := make([]string, 500)
+		names := make([]string, 200)
 		for i := range names {
 			names[i] = fmt.Sprintf("pod-%d", i)
 		}
 		w.serve(names...)
-		for range 20 { // whoever starts first: nobody waits for ever
+		for range 5 { // whoever starts first: nobody waits for ever
 			w.informer = w.newPodInformer(0)
 			r, registration := w.handle()
 			w.run()
@@ -199,7 +199,7 @@ var lifecycle = map[string]scenario{
 			assert.Len(w, r.take(), len(names))
 			w.end()
 		}
-		for range 20 {
+		for range 5 {
 			w.informer = w.newPodInformer(0)
 			w.handle()
 			ctx, cancel := context.WithCancel(w.Context())
@@ -211,7 +211,7 @@ var lifecycle = map[string]scenario{
 	},
 
 	"B75 a handler that blocks": func(w *world) {
-		const n = 300
+		const n = 200
 		for i := range n {
 			w.serve(fmt.Sprintf("pod-%d", i))
 		}
