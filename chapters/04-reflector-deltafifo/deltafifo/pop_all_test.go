@@ -105,16 +105,56 @@ func TestPopAllLosesNoDeletion(t *testing.T) {
 				require.NoError(t, q.PopAll(func(deltas []cache.Delta, _ bool) error {
 					go func() { removed <- remove(q) }()
 					synctest.Wait()
+					q.Close() // what came before is still to be processed
 					k.apply(deltas)
 					return nil
 				}))
-				require.NoError(t, <-removed)
-				q.Close()
 				require.NoError(t, q.PopAll(func(deltas []cache.Delta, _ bool) error {
 					k.apply(deltas)
 					return nil
 				}))
+				require.NoError(t, <-removed)
 				assert.Empty(t, k.items)
+			})
+		})
+	}
+}
+
+// The consumer goes on behind a call that waited for it and queued nothing.
+func TestConsumerGoesOnBehindACallThatWaited(t *testing.T) {
+	bothKinds(t, func(t *testing.T, _ string, create func(*known, *klog.Logger) popAller) {
+		q := create(emptyKnown(), nil)
+		require.NoError(t, q.Add(it("a", 1)))
+		require.NoError(t, q.PopAll(func([]cache.Delta, bool) error {
+			go func() { assert.NoError(t, q.Delete(it("unknown", 1))) }()
+			synctest.Wait()
+			return q.Add(it("b", 1))
+		}))
+		require.NoError(t, q.PopAll(func([]cache.Delta, bool) error { return nil }))
+	})
+}
+
+func TestEveryWriteWakesTheConsumer(t *testing.T) {
+	writes := map[string]func(q cache.Queue) error{
+		"Add":     func(q cache.Queue) error { return q.Add(it("a", 1)) },
+		"Update":  func(q cache.Queue) error { return q.Update(it("a", 1)) },
+		"Delete":  func(q cache.Queue) error { return q.Delete(it("known", 1)) },
+		"Replace": func(q cache.Queue) error { return q.Replace([]any{it("a", 1)}, "1") },
+		"Resync":  func(q cache.Queue) error { return q.Resync() },
+	}
+	for name, write := range writes {
+		t.Run(name, func(t *testing.T) {
+			bothKinds(t, func(t *testing.T, _ string, create func(*known, *klog.Logger) popAller) {
+				q := create(&known{items: map[string]item{"known": it("known", 1)}}, nil)
+				got := make(chan int, 1)
+				go func() {
+					_ = q.PopAll(func(deltas []cache.Delta, _ bool) error { got <- len(deltas); return nil })
+				}()
+				synctest.Wait()
+				require.NoError(t, write(q))
+				synctest.Wait()
+				assert.Len(t, got, 1)
+				q.Close()
 			})
 		})
 	}

@@ -143,5 +143,10 @@ func TestSlowProcessingIsLogged(t *testing.T) {
 		}
 		require.Len(t, lines, 1)
 		assert.Contains(t, lines[0], `"waiting"=18`)
+		for range 18 {
+			_, err := q.Pop(func(any, bool) error { time.Sleep(time.Second); return nil })
+			require.NoError(t, err)
+		}
+		assert.Len(t, lines, 8, "until few are held up")
 	})
 }
