@@ -230,3 +230,16 @@ func TestReadersWaitForOneBatchOnly(t *testing.T) {
 	assert.Len(t, h.events, 2500)
 	assert.Len(t, s.List(), 2500)
 }
+
+// blindStore can't look anything up.
+type blindStore struct{ cache.Store }
+
+func (s blindStore) Get(obj any) (any, bool, error) { return obj, true, errBroken }
+
+func TestAStoreThatCannotLookUpMayStillAdd(t *testing.T) {
+	s := blindStore{cache.NewStore(cache.DeletionHandlingMetaNamespaceKeyFunc)}
+	h := &recorder{}
+	require.NoError(t, handledeltas.HandleDeltas(h, s, []cache.Delta{{Type: cache.Updated, Object: pod("a", "1")}}, false))
+	assert.Equal(t, []string{"add a1 initial=false"}, h.events, "as upstream does")
+	assert.Equal(t, []string{"a1"}, contents(s))
+}

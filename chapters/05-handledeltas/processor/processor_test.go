@@ -2,15 +2,18 @@ package processor_test
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/go-logr/logr/funcr"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/informer-walkthrough/informer-walkthrough/chapters/05-handledeltas/processor"
@@ -110,6 +113,41 @@ func TestHandlersMayRemoveThemselvesAndAddOthers(t *testing.T) {
 	})
 }
 
+func TestRemovedHandlerDoesNotGetSynced(t *testing.T) {
+	bubble(t, func(t *testing.T, p *processor.Processor) {
+		release := make(chan struct{})
+		registration := addHandler(p, &recorder{before: func(string) { <-release }})
+		run(t, p)
+		p.OnAdd(pod("a", "1"), true)
+		p.OnAdd(pod("b", "1"), true)
+		p.Synced()
+		synctest.Wait()
+		require.NoError(t, p.Remove(registration))
+		close(release)
+		synctest.Wait()
+		assert.False(t, registration.HasSynced(), "b was dropped, so the initial list has not been delivered")
+	})
+}
+
+func TestDeliveredObjectsAreLetGo(t *testing.T) {
+	p := processor.New(0)
+	blocked, release := make(chan struct{}), make(chan struct{})
+	p.Add(cache.ResourceEventHandlerFuncs{DeleteFunc: func(any) { close(blocked); <-release }}, cache.HandlerOptions{}, "blocks", nil, false)
+	first := func() weak.Pointer[corev1.Pod] {
+		obj := pod("first", "1")
+		p.OnAdd(obj, false)
+		p.Flush()
+		return weak.Make(obj)
+	}()
+	p.OnDelete("second")
+	p.Flush()
+	run(t, p)
+	<-blocked
+	assert.Eventually(t, func() bool { runtime.GC(); return first.Value() == nil }, 10*time.Second, time.Millisecond,
+		"a handler that blocks must not keep what it has been given before")
+	close(release)
+}
+
 func TestRunOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, p *processor.Processor) {
 		h := &recorder{}
@@ -161,6 +199,9 @@ func TestSlowHandlerIsNamed(t *testing.T) {
 			p.OnAdd(8, false)
 		}
 		p.OnAdd(7, false)
+		p.Flush()
+		time.Sleep(time.Second)
+		p.OnAdd(7, false) // slow again, and nothing waits any more
 		p.Flush()
 		time.Sleep(time.Second)
 		synctest.Wait()
