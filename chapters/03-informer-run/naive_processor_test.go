@@ -7,8 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
@@ -116,6 +118,23 @@ func TestNaiveProcessorRemovesAtOnce(t *testing.T) {
 	p.OnDelete(podAt("a", "1"))
 	assert.False(t, called)
 	assert.ErrorContains(t, p.Remove(nil), "RemoveEventHandler takes what this informer's AddEventHandler returned")
+}
+
+// What there is to say about a handler goes to the logger that came with it.
+func TestNaiveProcessorLogger(t *testing.T) {
+	really, handlers := utilruntime.ReallyCrash, utilruntime.PanicHandlers
+	utilruntime.ReallyCrash = false
+	defer func() { utilruntime.ReallyCrash, utilruntime.PanicHandlers = really, handlers }()
+	var heard []string
+	logger := funcr.New(func(_, args string) { heard = append(heard, args) }, funcr.Options{})
+	p := newNaiveProcessor(0)
+	p.Add(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { panic("handler") }},
+		cache.HandlerOptions{Logger: &logger, ResyncPeriod: ptr.To(time.Minute)}, "", nil, true)
+	require.Len(t, heard, 1)
+	assert.Contains(t, heard[0], "no resyncs for this handler, because its informer has none")
+	p.OnAdd(podAt("a", "1"), false)
+	require.Len(t, heard, 2)
+	assert.Contains(t, heard[1], "Observed a panic")
 }
 
 func isClosed(c <-chan struct{}) bool {

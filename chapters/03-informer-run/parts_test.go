@@ -431,6 +431,23 @@ func TestWaitingIsSaid(t *testing.T) {
 	})
 }
 
+// The caller's indexers stay the caller's: nil is none, and one map does for two informers.
+func TestIndexersAreCopied(t *testing.T) {
+	none := informer.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, nil)
+	require.NoError(t, none.AddIndexers(cache.Indexers{"late": cache.MetaNamespaceIndexFunc}))
+	require.NoError(t, none.GetIndexer().Add(pod("a")))
+	found, err := none.GetIndexer().ByIndex("late", "ns")
+	require.NoError(t, err)
+	assert.Len(t, found, 1)
+
+	shared := cache.Indexers{"i": cache.MetaNamespaceIndexFunc}
+	for range 2 {
+		i := informer.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, shared)
+		require.NoError(t, i.AddIndexers(cache.Indexers{"late": cache.MetaNamespaceIndexFunc}))
+	}
+	assert.Len(t, shared, 1)
+}
+
 // An informer is named after what it watches.
 func TestNames(t *testing.T) {
 	u := &unstructured.Unstructured{}

@@ -2,6 +2,7 @@ package informer
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -64,12 +65,14 @@ func NewSharedIndexInformer(lw cache.ListerWatcher, exampleObject runtime.Object
 // exampleObject lets all in.
 func NewSharedIndexInformerWithOptions(lw cache.ListerWatcher, exampleObject runtime.Object, options Options) cache.SharedIndexInformer {
 	options = options.withDefaults()
+	indexers := cache.Indexers{} // our own: AddIndexers writes to it, and the caller may use theirs twice
+	maps.Copy(indexers, options.Indexers)
 	return &sharedIndexInformer{
 		listerWatcher: lw,
 		objectType:    exampleObject,
 		options:       options,
 		name:          describe(exampleObject, options.ObjectDescription),
-		indexer:       options.NewIndexer(cache.DeletionHandlingMetaNamespaceKeyFunc, options.Indexers),
+		indexer:       options.NewIndexer(cache.DeletionHandlingMetaNamespaceKeyFunc, indexers),
 		processor:     options.NewProcessor(options.ResyncPeriod),
 		synced:        make(chan struct{}),
 	}
