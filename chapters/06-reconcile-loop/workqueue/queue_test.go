@@ -97,6 +97,7 @@ func TestMetricsSameAsClientGo(t *testing.T) {
 		{Op: queuetest.Sleep, Delay: time.Minute},
 		{Op: queuetest.Done},
 		{Op: queuetest.AddAfter, Item: "d", Delay: 0},
+		{Op: queuetest.Get},
 	}
 	series := func(name string, newQueue func(name string) queuetest.Queue) []string {
 		trace := queuetest.Run(t, func() queuetest.Queue { return newQueue(name) }, program)
@@ -109,9 +110,10 @@ func TestMetricsSameAsClientGo(t *testing.T) {
 		return workqueue.NewRateLimiting[string](nil, workqueue.Config{Name: name})
 	})
 	assert.Equal(t, want, got)
-	assert.Contains(t, got, "workqueue_adds_total 6")
+	assert.Contains(t, got, "workqueue_adds_total 5")
 	assert.Contains(t, got, "workqueue_retries_total 3")
-	assert.Contains(t, got, "workqueue_depth 4")
+	assert.Contains(t, got, "workqueue_depth 3")
+	assert.Contains(t, got, "workqueue_longest_running_processor_seconds 7199.999988", "the last item stays in work")
 }
 
 // seriesOf are the time series of the queue of that name, without it.
