@@ -213,6 +213,11 @@ func TestB106_CleanStopLosesNothing(t *testing.T) {
 		assert.Equal(t, -1, logged(t, ours.New).index("leader election lost"))
 	})
 	t.Run("upstream", func(t *testing.T) {
-		assert.NotEqual(t, -1, logged(t, manager.New).index("leader election lost"), "fixed upstream? then this difference is gone")
+		for range 100 { // it is a race: Start may return before the line is logged
+			if logged(t, manager.New).index("leader election lost") != -1 {
+				return
+			}
+		}
+		t.Fatal("fixed upstream? then this difference is gone")
 	})
 }
