@@ -62,9 +62,11 @@ func TestPriorityIsKeptOrReplaced(t *testing.T) {
 		q.AddWithOpts(priorityqueue.AddOpts{Priority: new(1)}, named("raised"))
 		q.AddWithOpts(priorityqueue.AddOpts{Priority: new(3)}, named("other"))
 		time.Sleep(time.Millisecond)
+		synctest.Wait()
 		order = nil
 		q.Add(named("blocks"))
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		assert.Equal(t, []string{"blocks", "raised", "keeps", "other"}, order, "all three were due when the worker was free")
 		require.NoError(t, w.stop())
 	})

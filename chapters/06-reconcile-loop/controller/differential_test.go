@@ -125,6 +125,7 @@ func (p program) run(t *testing.T, impl string) (trace []string) {
 			synctest.Wait()
 		}
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		// Workers that ran side by side wrote in no order.
 		slices.Sort(trace)
 		for _, name := range requestNames {
