@@ -56,6 +56,11 @@ func TestListsWithoutBookmarksSync(t *testing.T) {
 			start(t, c)
 			err := c.Get(within(t, time.Second), key("a", "x"), &corev1.Pod{})
 			assert.Equal(t, syncs, err == nil, "a list as a watch ends with a bookmark, which was not asked for: %v", err)
+			if syncs {
+				m := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}}
+				require.NoError(t, c.Get(within(t, patience), key("a", "x"), m, client.UnsafeDisableDeepCopy))
+				assert.Equal(t, "Pod", m.Kind, "metadata that was listed is told its kind")
+			}
 			for _, url := range api.Requests() {
 				assert.NotEqual(t, "true", url.Query().Get("allowWatchBookmarks"))
 			}
@@ -257,24 +262,62 @@ func TestInformerOverNamespacesLeavesNoGoroutine(t *testing.T) {
 	assert.False(t, handle.HasSynced())
 	stop()
 	require.NoError(t, goleak.Find(ignore), "informers that never synced are waited for no longer than they run")
+
+	c = newOn(t, New, api, inTwoNamespaces)
+	informer, err = c.GetInformer(within(t, patience), &corev1.Pod{})
+	require.NoError(t, err)
+	assert.False(t, toolscache.IsDone(informer.HasSyncedChecker()))
+	require.NoError(t, c.RemoveInformer(within(t, patience), &corev1.Pod{}))
+	require.NoError(t, goleak.Find(ignore), "nor those that were removed before they ran")
+}
+
+// countingInformer counts the handlers it has.
+type countingInformer struct {
+	toolscache.SharedIndexInformer
+	handlers int
+}
+
+func (i *countingInformer) AddEventHandlerWithOptions(h toolscache.ResourceEventHandler, o toolscache.HandlerOptions) (toolscache.ResourceEventHandlerRegistration, error) {
+	handle, err := i.SharedIndexInformer.AddEventHandlerWithOptions(h, o)
+	if err == nil {
+		i.handlers++
+	}
+	return handle, err
+}
+
+func (i *countingInformer) RemoveEventHandler(handle toolscache.ResourceEventHandlerRegistration) error {
+	i.handlers--
+	return i.SharedIndexInformer.RemoveEventHandler(handle)
 }
 
 func TestHandlerIsAddedInAllNamespacesOrNone(t *testing.T) {
 	running, stopped := newMapEntry(schema.GroupVersionKind{}), newMapEntry(schema.GroupVersionKind{})
+	counts := map[*MapEntry]*countingInformer{}
 	for _, i := range []*MapEntry{running, stopped} {
-		i.Informer = toolscache.NewSharedIndexInformer(&toolscache.ListWatch{}, &corev1.Pod{}, 0, toolscache.Indexers{})
+		counts[i] = &countingInformer{SharedIndexInformer: toolscache.NewSharedIndexInformer(&toolscache.ListWatch{}, &corev1.Pod{}, 0, toolscache.Indexers{})}
+		i.Informer = counts[i]
 	}
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	stopped.Informer.RunWithContext(ended)
-	calls := 0
-	handler := toolscache.ResourceEventHandlerFuncs{AddFunc: func(any) { calls++ }}
-	_, err := newMultiNamespaceInformer([]*MapEntry{running, stopped}).AddEventHandler(handler)
-	require.Error(t, err)
+	_, err := newMultiNamespaceInformer([]*MapEntry{running, stopped}).AddEventHandler(toolscache.ResourceEventHandlerFuncs{})
+	require.Error(t, err, "an informer that has stopped takes no handler")
+	assert.Zero(t, counts[running].handlers, "the one that could take it was told to forget it")
 
-	_, err = newMultiNamespaceInformer([]*MapEntry{running}).AddEventHandler(handler)
-	require.NoError(t, err, "the informer that could take it has none left of the first try")
-	assert.ErrorContains(t, newMultiNamespaceInformer([]*MapEntry{running}).RemoveEventHandler(nil), "not a registration")
+	informer := newMultiNamespaceInformer([]*MapEntry{running})
+	handle, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{})
+	require.NoError(t, err)
+	assert.Equal(t, 1, counts[running].handlers)
+	require.NoError(t, informer.RemoveEventHandler(handle))
+	assert.Zero(t, counts[running].handlers)
+	assert.ErrorContains(t, informer.RemoveEventHandler(nil), "not a registration")
+}
+
+func TestNamespacedKindThatBecameClusterScoped(t *testing.T) {
+	// As after its CRD was installed anew; upstream dereferences nil.
+	opts := cachetest.NewAPIServer().Options()
+	c := newMultiNamespaceCache(opts.Scheme, opts.Mapper, map[string]*informerCache{}, nil)
+	require.ErrorContains(t, c.Get(within(t, patience), key("", "n"), &corev1.Node{}), "cluster-scoped now")
 }
 
 func TestReplicasFillTheirCachesWithoutBeingLeader(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
 	"github.com/informer-walkthrough/informer-walkthrough/chapters/01-informermap/cachetest"
@@ -61,6 +62,12 @@ func TestWaitsSayEveryTenSecondsWhatFor(t *testing.T) {
 			reason: "the reader learns why it waits", perRound: 1,
 			wait: func(ctx context.Context, c cache.Cache) error { return c.Get(ctx, key("a", "x"), &corev1.Pod{}) },
 			want: []string{"Still waiting for informers to sync", "/v1, Kind=Pod", `cannot list resource \"pods\"`},
+		},
+		"read of what is listed, not watched": {
+			reason: "a list that fails says why, too", perRound: 1,
+			edit: func(o *cache.Options) { o.DefaultEnableWatchBookmarks = ptr.To(false) },
+			wait: func(ctx context.Context, c cache.Cache) error { return c.List(ctx, &corev1.PodList{}) },
+			want: []string{"pods is forbidden"},
 		},
 		"sync of the cache": {
 			reason: "what is missing is named", perRound: 1,
@@ -162,6 +169,8 @@ func TestNobodyWaitsForAnInformerThatNeverSyncs(t *testing.T) {
 		c := newOn(t, New, cachetest.NewAPIServer(), nil)
 		start(t, c)()
 		require.ErrorIs(t, c.List(within(t, patience), &corev1.PodList{}), errStopped)
+		_, err := c.GetInformer(within(t, patience), &corev1.Node{}, cache.BlockUntilSynced(false))
+		require.ErrorIs(t, err, errStopped, "an informer that nobody will run is no use")
 	})
 }
 

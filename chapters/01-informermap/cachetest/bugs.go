@@ -45,6 +45,8 @@ var _ = scenario("B02", func(t *testing.T, b *bench) { // controller-runtime#934
 	require.NoError(t, c.List(within(t, patience), &nodes))
 	assert.Len(t, nodes.Items, 1, "once, not once per namespace")
 	assert.Equal(t, 1, b.api.Watches("nodes"))
+	require.NoError(t, c.List(within(t, patience), &nodes, client.MatchingLabels{"none": "such"}))
+	assert.Empty(t, nodes.Items, "options count for cluster-scoped kinds, too")
 	informer, err := c.GetInformerForKind(within(t, patience), corev1.SchemeGroupVersion.WithKind("Node"))
 	require.NoError(t, err)
 	require.NoError(t, c.RemoveInformer(within(t, patience), &corev1.Node{}))

@@ -87,6 +87,7 @@ var _ = scenario("informer over namespaces", func(t *testing.T, b *bench) {
 	eventually(t, "the handler has synced", foreignHandle.HasSynced) // upstream leaks a goroutine otherwise
 	assert.NoError(t, foreign.RemoveEventHandler(foreignHandle))
 
+	assert.False(t, informer.IsStopped())
 	require.NoError(t, c.RemoveInformer(within(t, patience), &corev1.Pod{}))
 	eventually(t, "informers of all namespaces have stopped", informer.IsStopped)
 	eventually(t, "watches of all namespaces have ended", func() bool { return b.api.Watches("pods") == 0 })

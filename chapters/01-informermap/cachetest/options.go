@@ -73,6 +73,21 @@ var _ = scenario("transform", func(t *testing.T, b *bench) {
 	}
 })
 
+var _ = scenario("transform into another type", func(t *testing.T, b *bench) {
+	b.api.Put(pod("a", "x"))
+	c := b.start(t, func(o *cache.Options) {
+		o.DefaultTransform = func(obj any) (any, error) {
+			if p, ok := obj.(*corev1.Pod); ok { // client-go transforms a list that comes as a watch twice.
+				return &corev1.ConfigMap{ObjectMeta: p.ObjectMeta}, nil
+			}
+			return obj, nil
+		}
+	})
+	err := c.Get(within(t, patience), client.ObjectKey{Namespace: "a", Name: "x"}, &corev1.Pod{})
+	require.EqualError(t, err, "cache had type *v1.ConfigMap, but *v1.Pod was asked for")
+	require.Error(t, c.List(within(t, patience), &corev1.PodList{}))
+})
+
 var _ = scenario("shared objects per object and per namespace", func(t *testing.T, b *bench) {
 	b.api.Put(pod("a", "x"), pod("b", "x"))
 	c := b.start(t, func(o *cache.Options) {
