@@ -25,26 +25,29 @@ import (
 )
 
 func TestB32_RelistDoesNotGoBackInTime(t *testing.T) {
-	onBoth(t, func(t *testing.T, create maker) {
-		s := newServer()
-		s.Advance(9)
-		s.Add(pod("a"))
-		j := newJournal()
-		r := create(s, &corev1.Pod{}, j)
-		run(t, r)
-		s.Advance(10)
-		s.Bookmark()
-		synctest.Wait()
-		require.Equal(t, "20", r.LastSyncResourceVersion(), "a bookmark counts")
-		s.FailLists(1, apierrors.NewResourceExpired("too old"))
-		s.Advance(30)
-		s.SendError(apierrors.NewResourceExpired("too old"))
-		pass(2 * time.Second)
-		assert.Equal(t, []string{
-			`list "0" limit=500`, `watch "10"`,
-			`list "20"`, `list ""`, `watch "50"`,
-		}, requests(s))
-	})
+	for name, expired := range map[string]error{"expired": apierrors.NewResourceExpired("too old"), "gone": apierrors.NewGone("too old")} {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(t *testing.T, create maker) {
+				s := newServer()
+				s.Advance(9)
+				s.Add(pod("a"))
+				r := create(s, &corev1.Pod{}, newJournal())
+				run(t, r)
+				s.Advance(10)
+				s.Bookmark()
+				synctest.Wait()
+				require.Equal(t, "20", r.LastSyncResourceVersion(), "a bookmark counts")
+				s.FailLists(1, expired)
+				s.Advance(30)
+				s.SendError(apierrors.NewResourceExpired("too old"))
+				pass(2 * time.Second)
+				assert.Equal(t, []string{
+					`list "0" limit=500`, `watch "10"`,
+					`list "20"`, `list ""`, `watch "50"`,
+				}, requests(s))
+			})
+		})
+	}
 }
 
 func TestB33_TooLargeVersionRecovers(t *testing.T) {

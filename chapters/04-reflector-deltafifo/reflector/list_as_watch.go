@@ -24,7 +24,7 @@ var errNoBookmark = errors.New("the stream ended before the bookmark that marks 
 // A stream that ends early is an error, not a reason to try at once: if a proxy
 // cuts every stream, only a plain list makes progress.
 func (r *Reflector) listAsWatch(ctx context.Context) (*openWatch, error) {
-	for {
+	for ctx.Err() == nil {
 		from := r.version.forStream()
 		opts := r.watchOptions(from)
 		opts.SendInitialEvents = ptr.To(true)
@@ -48,6 +48,7 @@ func (r *Reflector) listAsWatch(ctx context.Context) (*openWatch, error) {
 			return nil, err
 		}
 	}
+	return nil, ctx.Err()
 }
 
 // streamInto collects the initial events of w and gives them to the store.

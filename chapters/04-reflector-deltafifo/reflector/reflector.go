@@ -145,7 +145,7 @@ func (r *Reflector) RunWithContext(ctx context.Context) {
 	logger.V(3).Info("Starting reflector", "type", r.typeDescription, "resyncPeriod", r.options.ResyncPeriod, "reflector", r.name)
 	defer logger.V(3).Info("Stopping reflector", "type", r.typeDescription, "reflector", r.name)
 	for ctx.Err() == nil {
-		if err := r.listAndWatch(ctx); err != nil && ctx.Err() == nil {
+		if err := r.listAndWatch(ctx); err != nil {
 			r.options.WatchErrorHandler(ctx, r.standIn, err)
 		}
 		r.pause(ctx)

@@ -84,18 +84,32 @@ func TestDeafListerDoesNotHangRun(t *testing.T) {
 	}
 }
 
+// What a deaf lister answers at last must be stopped by somebody.
+func TestWatchThatComesTooLateIsStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release, late := make(chan struct{}), watch.NewFake()
+		lw := &cache.ListWatch{WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+			<-release
+			return late, nil
+		}}
+		stop := run(t, ours(lw, &corev1.Pod{}, newJournal()))
+		stop()
+		close(release)
+		synctest.Wait()
+		assert.True(t, late.IsStopped())
+	})
+}
+
 // Whatever it waits for, it ends with its context and leaves no watch open.
 func TestRunEndsWhereverItIs(t *testing.T) {
 	states := map[string]func(s *lwtest.Server){
-		"watching": func(*lwtest.Server) {},
-		"in a streamed list": func(s *lwtest.Server) {
-			s.WatchList = true
-			s.ServeWatches(0)
-		},
-		"listing":             func(s *lwtest.Server) { s.HoldLists() },
-		"opening a watch":     func(s *lwtest.Server) { s.HoldWatches() },
-		"pausing":             func(s *lwtest.Server) { s.FailLists(lwtest.Always, errors.New("x")) },
-		"pausing for a watch": func(s *lwtest.Server) { s.FailWatches(lwtest.Always, apierrors.NewTooManyRequests("x", 1)) },
+		"watching":               func(*lwtest.Server) {},
+		"in a streamed list":     func(s *lwtest.Server) { s.WatchList = true },
+		"behind a streamed list": func(s *lwtest.Server) { s.WatchList = true },
+		"listing":                func(s *lwtest.Server) { s.HoldLists() },
+		"opening a watch":        func(s *lwtest.Server) { s.HoldWatches() },
+		"pausing":                func(s *lwtest.Server) { s.FailLists(lwtest.Always, errors.New("x")) },
+		"pausing for a watch":    func(s *lwtest.Server) { s.FailWatches(lwtest.Always, apierrors.NewTooManyRequests("x", 1)) },
 		"pausing for a stream": func(s *lwtest.Server) {
 			s.WatchList = true
 			s.FailWatches(lwtest.Always, apierrors.NewTooManyRequests("x", 1))
@@ -106,10 +120,15 @@ func TestRunEndsWhereverItIs(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newServer(pod("a"))
 				prepare(s)
+				var lw cache.ListerWatcher = s
+				if name == "in a streamed list" {
+					lw = noBookmarks{s}
+				}
 				reported := 0
-				stop := run(t, New(s, &corev1.Pod{}, newJournal(), Options{WatchErrorHandler: func(context.Context, *cache.Reflector, error) { reported++ }}))
-				before, start := reported, time.Now()
+				stop := run(t, New(lw, &corev1.Pod{}, newJournal(), Options{WatchErrorHandler: func(context.Context, *cache.Reflector, error) { reported++ }}))
+				before, asked, start := reported, len(s.Requests()), time.Now()
 				stop()
+				assert.Len(t, s.Requests(), asked, "nothing is asked behind the end")
 				assert.Zero(t, time.Since(start), "at once")
 				assert.Equal(t, before, reported, "its own end is no error")
 				synctest.Wait()
