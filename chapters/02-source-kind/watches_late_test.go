@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 	"weak"
 
+	"github.com/go-logr/logr/funcr"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/util/workqueue"
@@ -149,4 +151,22 @@ func TestB17_SourceOutlivesTheSyncWait(t *testing.T) {
 		default:
 		}
 	})
+}
+
+// TestWatchesStopAndAnswerAtOnce: Watches is busy logging while the stop comes and
+// the source answers it; whichever is looked at first then, it is no error.
+func TestWatchesStopAndAnswerAtOnce(t *testing.T) {
+	for range 50 { // select takes either
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			w := source.Watches[string]{Log: funcr.New(func(_, args string) {
+				if strings.Contains(args, "Still waiting") {
+					cancel()
+					synctest.Wait()
+				}
+			}, funcr.Options{})}
+			require.NoError(t, w.Watch(&scripted{sync: untilDone}))
+			require.NoError(t, w.Start(ctx, nil))
+		})
+	}
 }
