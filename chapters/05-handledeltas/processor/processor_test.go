@@ -279,3 +279,18 @@ func TestResyncPeriodOfTheInformerIsTheDefault(t *testing.T) {
 		assert.True(t, p.ShouldResync())
 	})
 }
+
+// As upstream: the wish is raised to the check period, and not only rounded up to
+// the next check.
+func TestShortPeriodOfALateHandlerIsRaised(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := processor.New(4 * time.Second)
+		run(t, p)
+		time.Sleep(time.Second)
+		addResyncing(p, &recorder{}, time.Second)
+		time.Sleep(3 * time.Second)
+		assert.False(t, p.ShouldResync(), "3 s after it was added")
+		time.Sleep(4 * time.Second)
+		assert.True(t, p.ShouldResync(), "7 s after it was added")
+	})
+}
