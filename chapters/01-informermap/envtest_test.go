@@ -126,7 +126,7 @@ func TestNoRightToListIsNamed(t *testing.T) {
 func TestCRDInstalledLater(t *testing.T) {
 	cfg := controlplane.Config(t)
 	ns := controlplane.Namespace(t, cfg)
-	gvk := schema.GroupVersionKind{Group: "later.example.com", Version: "v1", Kind: "Widget"}
+	gvk := schema.GroupVersionKind{Group: ns + ".example.com", Version: "v1", Kind: "Widget"}
 	widget := func() *unstructured.Unstructured {
 		u := &unstructured.Unstructured{}
 		u.SetGroupVersionKind(gvk)
@@ -141,7 +141,7 @@ func TestCRDInstalledLater(t *testing.T) {
 	require.ErrorContains(t, err, "install it")
 
 	_, err = envtest.InstallCRDs(cfg, envtest.CRDInstallOptions{CRDs: []*apiextensionsv1.CustomResourceDefinition{{
-		ObjectMeta: metav1.ObjectMeta{Name: "widgets.later.example.com"},
+		ObjectMeta: metav1.ObjectMeta{Name: "widgets." + gvk.Group},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
 			Group: gvk.Group, Scope: apiextensionsv1.NamespaceScoped,
 			Names: apiextensionsv1.CustomResourceDefinitionNames{Kind: gvk.Kind, ListKind: "WidgetList", Plural: "widgets", Singular: "widget"},
