@@ -211,6 +211,48 @@ func TestSimultaneousRuns(t *testing.T) {
 	})
 }
 
+// While a handler joins, no delta is applied.
+func TestJoiningBlocksDeltas(t *testing.T) {
+	lw := lwtest.New()
+	applied := make(chan struct{})
+	var i cache.SharedIndexInformer
+	i = informer.NewSharedIndexInformerWithOptions(lw, &corev1.Pod{}, informer.Options{
+		NewProcessor: func(time.Duration) informer.Processor {
+			return &joiningProcessor{processor{diary: &diary{}, informer: &i}, func() {
+				lw.Add(pod("a"))
+				select {
+				case <-applied:
+					assert.Fail(t, "an event between a handler's initial list and its first event")
+				case <-time.After(100 * time.Millisecond):
+				}
+			}}
+		},
+		HandleDeltas: func(cache.ResourceEventHandler, cache.Store, []cache.Delta, bool) error {
+			close(applied)
+			return nil
+		},
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); i.RunWithContext(ctx) }()
+	require.True(t, cache.WaitFor(ctx, "", i.HasSyncedChecker()))
+	_, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{})
+	require.NoError(t, err)
+	<-applied
+	cancel()
+	<-done
+}
+
+type joiningProcessor struct {
+	processor
+	join func()
+}
+
+func (p *joiningProcessor) Add(cache.ResourceEventHandler, cache.HandlerOptions, string, []any, bool) cache.ResourceEventHandlerRegistration {
+	p.join()
+	return nil
+}
+
 // The cheapest way to empty a queue is taken.
 func TestPop(t *testing.T) {
 	type queue = cache.Queue
