@@ -133,8 +133,7 @@ func (c *collected) put(key string, obj any) {
 
 func (c *collected) remove(key string) {
 	if i, ok := c.index[key]; ok {
-		c.objects[i] = nil
-		delete(c.index, key)
+		c.objects[i] = nil // its place is kept, should it come again
 	}
 }
 

@@ -175,6 +175,7 @@ func TestWatchListRequest(t *testing.T) {
 		s.Add(pod("c"))
 		synctest.Wait()
 		assert.Equal(t, []string{"add c@3"}, j.read())
+		assert.Equal(t, "3", r.LastSyncResourceVersion(), "what follows a streamed list is in order")
 		assert.Len(t, s.Requests(), 1)
 	})
 }
@@ -201,6 +202,7 @@ func TestWatchListCollectsChanges(t *testing.T) {
 			watch.Event{Type: watch.Deleted, Object: at("x", "5")},
 			watch.Event{Type: watch.Modified, Object: at("a", "6")},
 			watch.Event{Type: watch.Added, Object: at("b", "7")},
+			watch.Event{Type: watch.Modified, Object: at("b", "8")},
 			watch.Event{Type: watch.Deleted, Object: at("c", "8")},
 			watch.Event{Type: watch.Bookmark, Object: end},
 			watch.Event{Type: watch.Modified, Object: at("a", "10")},
@@ -209,7 +211,7 @@ func TestWatchListCollectsChanges(t *testing.T) {
 		r := New(s, &corev1.Pod{}, j, Options{})
 		run(t, r)
 		assert.Equal(t, []string{"replace a b @9", "update a@10"}, j.read())
-		assert.Equal(t, "a@10 b@7", j.state())
+		assert.Equal(t, "a@10 b@8", j.state())
 	})
 }
 

@@ -120,9 +120,12 @@ func TestRunEndsWhereverItIs(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newServer(pod("a"))
 				prepare(s)
-				var lw cache.ListerWatcher = s
-				if name == "in a streamed list" {
+				var lw cache.ListerWatcher = deafWatches{s}
+				switch name {
+				case "in a streamed list":
 					lw = noBookmarks{s}
+				case "opening a watch":
+					lw = s
 				}
 				reported := 0
 				stop := run(t, New(lw, &corev1.Pod{}, newJournal(), Options{WatchErrorHandler: func(context.Context, *cache.Reflector, error) { reported++ }}))
@@ -145,10 +148,36 @@ func TestStreamIsStoppedIfTheEndComesInBetween(t *testing.T) {
 		s.WatchList = true
 		ctx, cancel := context.WithCancel(t.Context())
 		j.fail = func(string) error { cancel(); return nil }
-		New(s, &corev1.Pod{}, j, Options{}).RunWithContext(ctx)
+		New(deafWatches{s}, &corev1.Pod{}, j, Options{}).RunWithContext(ctx)
 		synctest.Wait()
 		assert.Zero(t, s.OpenWatches())
 	})
+}
+
+// deafWatches is a server whose watches end only when they are stopped.
+type deafWatches struct{ *lwtest.Server }
+
+func (d deafWatches) WatchWithContext(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+	return d.Server.WatchWithContext(context.WithoutCancel(ctx), opts)
+}
+
+// A server may leave a stream open behind an error.
+func TestWatchesAreStoppedBehindAnError(t *testing.T) {
+	for name, newLW := range map[string]func(s *lwtest.Server) cache.ListerWatcher{
+		"watch":         func(s *lwtest.Server) cache.ListerWatcher { return s },
+		"streamed list": func(s *lwtest.Server) cache.ListerWatcher { s.WatchList = true; return noBookmarks{s} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newServer(pod("a"))
+				run(t, ours(newLW(s), &corev1.Pod{}, newJournal()))
+				require.Equal(t, 1, s.OpenWatches())
+				s.Send(lwtest.ErrorEvent(apierrors.NewInternalError(errors.New("x"))))
+				pass(5 * time.Second)
+				assert.Equal(t, 1, s.OpenWatches())
+			})
+		})
+	}
 }
 
 func TestPanicsReachTheCallerOfRun(t *testing.T) {
@@ -212,7 +241,7 @@ type noBookmarks struct{ *lwtest.Server }
 
 func (n noBookmarks) WatchWithContext(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
 	opts.SendInitialEvents, opts.ResourceVersionMatch = nil, ""
-	return n.Server.WatchWithContext(ctx, opts)
+	return deafWatches(n).WatchWithContext(ctx, opts)
 }
 
 // The default handler logs what is no everyday event, under the reflector's name.
