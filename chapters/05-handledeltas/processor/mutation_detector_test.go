@@ -106,3 +106,26 @@ func TestMutationDetector(t *testing.T) {
 		})
 	}
 }
+
+func TestMutationDetectorRunsAsLongAsItsProcessor(t *testing.T) {
+	t.Setenv(detectorEnv, "true")
+	synctest.Test(t, func(t *testing.T) {
+		p := processor.NewMutationDetector(processor.New(0), "pods")
+		release := make(chan struct{})
+		addHandler(p, &recorder{before: func(string) { <-release }})
+		p.OnAdd("text", false)
+		p.Flush()
+		stop := run(t, p)
+		synctest.Wait()
+		stopped := make(chan struct{})
+		go func() { stop(); close(stopped) }()
+		synctest.Wait()
+		select {
+		case <-stopped:
+			t.Error("a handler is still running")
+		default:
+		}
+		close(release)
+		<-stopped
+	})
+}
