@@ -3,12 +3,14 @@ package controller_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/controller-runtime/pkg/config"
 	upstream "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
@@ -19,7 +21,8 @@ import (
 )
 
 func TestBadInput(t *testing.T) {
-	require.NoError(t, second(controller.NewUnmanaged("taken", upstream.Options{Reconciler: noop})))
+	taken := uniqueName()
+	require.NoError(t, second(controller.NewUnmanaged(taken, upstream.Options{Reconciler: noop})))
 	cases := map[string]struct {
 		reason, name string
 		options      upstream.Options
@@ -27,14 +30,15 @@ func TestBadInput(t *testing.T) {
 	}{
 		"no name":       {"it could not be found in metrics", "", upstream.Options{Reconciler: noop}, "needs a name"},
 		"no reconciler": {"there is nothing to call", "lazy", upstream.Options{}, `controller "lazy" has nothing to call: set Options.Reconciler`},
-		"name is taken": {"two would write one metric", "taken", upstream.Options{Reconciler: noop}, `there is a controller named "taken" already`},
+		"name is taken": {"two would write one metric", taken, upstream.Options{Reconciler: noop}, `there is a controller named "` + taken + `" already`},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			require.ErrorContains(t, second(controller.NewUnmanaged(c.name, c.options)), c.want, c.reason)
 		})
 	}
-	require.NoError(t, second(controller.NewUnmanaged("taken", upstream.Options{Reconciler: noop, SkipNameValidation: new(true)})), "unless told otherwise")
+	taken := uniqueName()
+	require.NoError(t, second(controller.NewUnmanaged(taken, upstream.Options{Reconciler: noop, SkipNameValidation: new(true)})), "unless told otherwise")
 	require.ErrorContains(t, second(controller.New("orphan", nil, upstream.Options{Reconciler: noop})), `controller "orphan" needs a manager`)
 }
 
@@ -222,4 +226,80 @@ func TestStopWaitsForTheRunningReconcileOnly(t *testing.T) {
 		assert.Equal(t, 1, calls, "b stays in the queue, and a is not tried again")
 		assert.True(t, w.queue.ShuttingDown())
 	})
+}
+
+func TestFailedStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "chapters", constructors["chapters"], upstream.Options{Reconciler: noop})
+		require.NoError(t, w.Watch(&syncing{sync: func(context.Context) error { return errors.New("no such kind") }}))
+		w.start()
+		require.ErrorContains(t, <-w.ended, "no such kind")
+		assert.True(t, w.queue.ShuttingDown(), "nobody will take anything from the queue")
+		require.ErrorContains(t, w.Start(context.Background()), "was started already", "its sources don't start a second time")
+		require.Error(t, w.Watch(nil), "a nil source is refused where it comes in")
+		w.cancel()
+	})
+}
+
+// oneManager is a manager that only takes controllers.
+type oneManager struct {
+	manager.Manager
+	defaults config.Controller
+	added    []manager.Runnable
+}
+
+func (m *oneManager) GetControllerOptions() config.Controller { return m.defaults }
+
+func (m *oneManager) Add(r manager.Runnable) error {
+	m.added = append(m.added, r)
+	return nil
+}
+
+func TestDefaultsComeFromTheManager(t *testing.T) {
+	for name, newController := range map[string]func(string, manager.Manager, upstream.Options) (upstream.Controller, error){
+		"upstream": upstream.New, "chapters": controller.New,
+	} {
+		t.Run(name, func(t *testing.T) {
+			mgr := &oneManager{defaults: config.Controller{
+				NeedLeaderElection: new(false), RecoverPanic: new(false), SkipNameValidation: new(true),
+			}}
+			panics := reconcile.Func(func(context.Context, request) (result, error) { panic("no good") })
+			for range 2 {
+				c, err := newController("defaults", mgr, upstream.Options{Reconciler: panics})
+				require.NoError(t, err, "the manager says not to check names")
+				assert.Panics(t, func() { _, _ = c.Reconcile(context.Background(), named("a")) }, "nor to recover")
+				assert.False(t, c.(manager.LeaderElectionRunnable).NeedLeaderElection())
+			}
+			c, err := newController("defaults", mgr, upstream.Options{Reconciler: panics, RecoverPanic: new(true)})
+			require.NoError(t, err)
+			_, err = c.Reconcile(context.Background(), named("a"))
+			require.Error(t, err, "what the controller says goes before")
+			assert.Len(t, mgr.added, 3, "each was added to the manager")
+		})
+	}
+}
+
+func TestWhichQueue(t *testing.T) {
+	const ours = "informer-walkthrough/chapters/06-reconcile-loop/"
+	for name, c := range map[string]struct {
+		reason string
+		use    *bool
+		want   string
+	}{
+		"by default": {"as upstream", nil, ours + "priorityqueue"},
+		"asked for":  {"asked for", new(true), ours + "priorityqueue"},
+		"refused":    {"the queue of the article", new(false), ours + "controller"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, "chapters", constructors["chapters"], upstream.Options{UsePriorityQueue: c.use, Reconciler: noop}).start()
+				typ := reflect.TypeOf(w.queue)
+				if typ.Kind() == reflect.Pointer {
+					typ = typ.Elem()
+				}
+				assert.Contains(t, typ.PkgPath(), c.want, c.reason)
+				require.NoError(t, w.stop())
+			})
+		})
+	}
 }

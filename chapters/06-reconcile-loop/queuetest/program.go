@@ -83,7 +83,7 @@ func Run(t *testing.T, newQueue func() Queue, program []Step) (trace []string) {
 			synctest.Wait()
 			trace = append(trace, r.observe(step))
 		}
-		time.Sleep(2 * time.Hour)
+		time.Sleep(20 * time.Minute) // no limiter makes an item wait longer
 		trace = append(trace, r.observe(Step{Op: "later"}))
 		if !r.shut {
 			r.queue.ShutDown()
