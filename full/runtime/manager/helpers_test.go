@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -18,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
-	certutil "k8s.io/client-go/util/cert"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache/informertest"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -270,15 +267,4 @@ func withLock(l resourcelock.Interface) func(*manager.Options) {
 // heldByOther is a lock that is never won.
 func heldByOther() *fakeLock {
 	return &fakeLock{record: &resourcelock.LeaderElectionRecord{HolderIdentity: "other", LeaseDurationSeconds: 1 << 30}}
-}
-
-// certificates makes a folder with a self-signed serving certificate.
-func certificates(t *testing.T) string {
-	t.Helper()
-	cert, key, err := certutil.GenerateSelfSignedCertKey("localhost", nil, nil)
-	require.NoError(t, err)
-	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "tls.crt"), cert, 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "tls.key"), key, 0o600))
-	return dir
 }

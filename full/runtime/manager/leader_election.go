@@ -21,16 +21,14 @@ import (
 var errLeaderElectionLost = errors.New("leader election lost")
 
 // election is the manager's bid for the lease; the protocol is client-go's.
-//
-// It knows the difference between a lease that was lost and one that was given back: client-go calls the
-// same function for both.
 type election struct {
 	elector  *leaderelection.LeaderElector
 	recorder *recorder.Provider
 	logger   logr.Logger
 	lock     resourcelock.Interface
 
-	// lost ends when the lease was lost against our will; lose ends it.
+	// lost ends when the lease is no longer held; lose ends it. client-go says so after a clean stop as
+	// well, but that comes when all groups have stopped, and nobody minds any more.
 	lost context.Context
 	lose context.CancelFunc
 	// ended is closed when the elector has returned, after it gave the lease back.
@@ -59,11 +57,7 @@ func newElection(o manager.Options, config *rest.Config, onElected func()) (*ele
 		Name:            o.LeaderElectionID,
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: func(context.Context) { onElected() },
-			OnStoppedLeading: func() {
-				if e.ctx.Err() == nil {
-					e.lose()
-				}
-			},
+			OnStoppedLeading: e.lose,
 		},
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package manager_test
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -177,7 +178,10 @@ func TestPortInUse(t *testing.T) {
 		address := takenAddress(t)
 		host, port, err := net.SplitHostPort(address)
 		require.NoError(t, err)
-		options := webhook.Options{Host: host, CertDir: certificates(t)}
+		options := webhook.Options{Host: host, TLSOpts: []func(*tls.Config){func(c *tls.Config) {
+			// With files upstream's server starts a watcher, which it leaves behind when it can't listen.
+			c.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return nil, errors.New("unused") }
+		}}}
 		_, err = fmt.Sscan(port, &options.Port)
 		require.NoError(t, err)
 		mgr := make1(t, ours.New, offline(func(o *manager.Options) { o.WebhookServer = webhook.NewServer(options) }))
