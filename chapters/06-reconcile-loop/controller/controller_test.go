@@ -37,7 +37,6 @@ func TestBadInput(t *testing.T) {
 			require.ErrorContains(t, second(controller.NewUnmanaged(c.name, c.options)), c.want, c.reason)
 		})
 	}
-	taken := uniqueName()
 	require.NoError(t, second(controller.NewUnmanaged(taken, upstream.Options{Reconciler: noop, SkipNameValidation: new(true)})), "unless told otherwise")
 	require.ErrorContains(t, second(controller.New("orphan", nil, upstream.Options{Reconciler: noop})), `controller "orphan" needs a manager`)
 }

@@ -156,8 +156,9 @@ func TestMetricsSameAsControllerRuntime(t *testing.T) {
 	}
 	series := map[string][]string{}
 	for name, newQueue := range constructors {
-		queuetest.Run(t, func() queuetest.Queue { return newQueue("priorities-" + name) }, program)
-		series[name] = seriesOf(t, "priorities-"+name)
+		queueName := queuetest.Name(name)
+		queuetest.Run(t, func() queuetest.Queue { return newQueue(queueName) }, program)
+		series[name] = seriesOf(t, queueName)
 	}
 	assert.Equal(t, series["upstream"], series["chapters"])
 	assert.Contains(t, series["chapters"], "workqueue_depth priority=2 1")
@@ -167,13 +168,14 @@ func TestMetricsSameAsControllerRuntime(t *testing.T) {
 func TestTooManyPrioritiesShareOneSeries(t *testing.T) {
 	for name, newQueue := range constructors {
 		t.Run(name, func(t *testing.T) {
-			q := newQueue("cardinality-" + name)
+			queueName := queuetest.Name(name)
+			q := newQueue(queueName)
 			defer q.ShutDown()
 			for priority := range 40 {
 				q.AddWithOpts(upstream.AddOpts{Priority: &priority}, fmt.Sprint(priority))
 			}
 			require.Equal(t, 40, q.Len())
-			depths := slices.DeleteFunc(seriesOf(t, "cardinality-"+name), func(s string) bool { return !strings.HasPrefix(s, "workqueue_depth") })
+			depths := slices.DeleteFunc(seriesOf(t, queueName), func(s string) bool { return !strings.HasPrefix(s, "workqueue_depth") })
 			assert.Len(t, depths, 26, "25 priorities and one for all others")
 			assert.Contains(t, depths, "workqueue_depth priority=exceeded_cardinality_limit 15")
 		})

@@ -5,6 +5,7 @@ package queuetest
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,6 +17,12 @@ import (
 
 // Queue is what is tested.
 type Queue = workqueue.TypedRateLimitingInterface[string]
+
+var named atomic.Int64
+
+// Name is base with a number that no other call gets: a queue keeps the metrics
+// that an older one of its name had.
+func Name(base string) string { return fmt.Sprintf("%s-%d", base, named.Add(1)) }
 
 // Op is what a step does.
 type Op string

@@ -103,10 +103,10 @@ func TestMetricsSameAsClientGo(t *testing.T) {
 		trace := queuetest.Run(t, func() queuetest.Queue { return newQueue(name) }, program)
 		return append(seriesOf(t, name), trace...)
 	}
-	want := series("metrics-upstream", func(name string) queuetest.Queue {
+	want := series(queuetest.Name("upstream"), func(name string) queuetest.Queue {
 		return upstream.NewTypedRateLimitingQueueWithConfig(upstream.DefaultTypedControllerRateLimiter[string](), upstream.TypedRateLimitingQueueConfig[string]{Name: name})
 	})
-	got := series("metrics-chapters", func(name string) queuetest.Queue {
+	got := series(queuetest.Name("chapters"), func(name string) queuetest.Queue {
 		return workqueue.NewRateLimiting[string](nil, workqueue.Config{Name: name})
 	})
 	assert.Equal(t, want, got)
