@@ -19,7 +19,7 @@ const (
 	// the machine may be compiling something else.
 	startLimit = 60 * time.Second
 	// stopLimit lets a caller that has ten seconds keep its word.
-	stopLimit = 4 * time.Second
+	stopLimit = 2 * time.Second
 )
 
 // Options of Start. The zero value is silent, and starts no
@@ -42,7 +42,7 @@ type ControlPlane struct {
 
 // Start brings the binaries if they are missing, cleans up after processes that
 // were killed, and starts a control plane, which the caller owes a Stop. Cancelling
-// ctx ends the bring-up, not the control plane.
+// ctx ends the start, not a control plane that was returned.
 func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 	if o.Progress == nil {
 		o.Progress = io.Discard
@@ -55,7 +55,7 @@ func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 	// Paths beat the environment variables that envtest knows.
 	env.ControlPlane.GetAPIServer().Path = assets.APIServer
 	env.ControlPlane.Etcd = &envtest.Etcd{Path: assets.Etcd}
-	c, err := launch(env)
+	c, err := launch(ctx, env)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 }
 
 // launch starts env in a folder of its own.
-func launch(env *envtest.Environment) (*ControlPlane, error) {
+func launch(ctx context.Context, env *envtest.Environment) (*ControlPlane, error) {
 	if err := sweep(); err != nil {
 		return nil, err
 	}
@@ -77,14 +77,16 @@ func launch(env *envtest.Environment) (*ControlPlane, error) {
 		return nil, err
 	}
 	c := &ControlPlane{env: env, folder: f}
-	if err := c.start(); err != nil {
-		err = fmt.Errorf("control plane: %w%s", err, c.lastWords())
-		return nil, errors.Join(err, c.Stop())
+	if err := c.start(ctx); err != nil {
+		if ctx.Err() == nil {
+			err = fmt.Errorf("%w%s", err, c.lastWords())
+		}
+		return nil, errors.Join(fmt.Errorf("control plane: %w", err), c.Stop())
 	}
 	return c, nil
 }
 
-func (c *ControlPlane) start() (err error) {
+func (c *ControlPlane) start(ctx context.Context) (err error) {
 	server, store := c.env.ControlPlane.GetAPIServer(), c.env.ControlPlane.Etcd
 	if store == nil {
 		store = &envtest.Etcd{}
@@ -107,7 +109,7 @@ func (c *ControlPlane) start() (err error) {
 	c.env.UseExistingCluster = new(bool)
 	c.env.ControlPlaneStartTimeout = startLimit
 	c.env.ControlPlaneStopTimeout = stopLimit
-	if _, err := c.env.Start(); err != nil {
+	if err := c.startEnv(ctx); err != nil {
 		return err
 	}
 	// envtest makes certificates for webhooks outside our folder, asked or not.
@@ -115,6 +117,31 @@ func (c *ControlPlane) start() (err error) {
 		return err
 	}
 	return os.WriteFile(c.Kubeconfig(), c.env.KubeConfig, 0o600)
+}
+
+// startEnv makes up for envtest's taking no context: without its processes it
+// gives up, after some tries.
+func (c *ControlPlane) startEnv(ctx context.Context) error {
+	started := make(chan error, 1)
+	go func() {
+		_, err := c.env.Start()
+		started <- err
+	}()
+	select {
+	case err := <-started:
+		return err
+	case <-ctx.Done():
+	}
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		_ = killProcesses(c.folder.path) // if it can't, the end of the folder will say so
+		select {
+		case <-started:
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
 }
 
 // Config returns a configuration of the caller's own, as administrator.

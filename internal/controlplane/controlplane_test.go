@@ -144,6 +144,27 @@ func TestInterruptedTestBinaryStopsIt(t *testing.T) {
 	assertGone(t, folder)
 }
 
+func TestStartEndsWithItsContext(t *testing.T) {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		assert.Eventually(t, func() bool {
+			pids, err := findProcesses(tmp)
+			return err == nil && len(pids) > 0
+		}, time.Minute, time.Millisecond, "etcd should be started")
+		cancel()
+	}()
+	_, err := Start(ctx, Options{})
+	assert.EqualError(t, err, "control plane: context canceled")
+	pids, err := findProcesses(tmp)
+	require.NoError(t, err)
+	assert.Empty(t, pids)
+	left, err := os.ReadDir(tmp)
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}
+
 func TestStartSaysWhyItFailed(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)

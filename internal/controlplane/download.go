@@ -54,7 +54,7 @@ func (f *assetFinder) downloadTo(ctx context.Context, tmp, dir string) error {
 		DownloadBinaryAssetsIndexURL: f.indexURL,
 		BinaryAssetsDirectory:        tmp,
 	}
-	c, err := launch(env)
+	c, err := launch(ctx, env)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,9 @@
+package trace
+
+import (
+	"testing"
+
+	"github.com/informer-walkthrough/informer-walkthrough/internal/controlplane"
+)
+
+func TestMain(m *testing.M) { controlplane.Main(m) }
