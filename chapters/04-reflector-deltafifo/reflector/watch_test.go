@@ -1,6 +1,7 @@
 package reflector
 
 import (
+	"context"
 	"errors"
 	"sync/atomic"
 	"testing"
@@ -198,6 +199,31 @@ func TestResync(t *testing.T) {
 		stop()
 		pass(10 * time.Minute)
 		assert.Empty(t, j.read(), "no resync after the end")
+	})
+}
+
+// When Run has returned, no resync is in the store any more.
+func TestRunWaitsForItsResync(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, j := newServer(pod("a")), newJournal()
+		release := make(chan struct{})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			New(s, &corev1.Pod{}, j, Options{ResyncPeriod: time.Minute, ShouldResync: func() bool { <-release; return true }}).RunWithContext(ctx)
+		}()
+		pass(time.Minute)
+		cancel()
+		synctest.Wait()
+		select {
+		case <-done:
+			t.Fatal("Run has returned while a resync was under way")
+		default:
+		}
+		close(release)
+		<-done
+		assert.Contains(t, j.read(), "resync")
 	})
 }
 
