@@ -20,26 +20,22 @@ func (c *conflict) Error() string { return c.why }
 // claim decides whether the copy at key may be written, and returns what stands
 // there, nil if nothing does. It errs with a *conflict if that is not ours.
 //
-// The second cache answers first. Only where it knows nothing is the API server
-// asked: a cache may lag, and server-side apply, once sent, does not ask whose
-// object it changes.
-func (r *Reconciler) claim(ctx context.Context, mirror *v1alpha1.Mirror, key client.ObjectKey) (*metav1.PartialObjectMetadata, error) {
+// The second cache answers, and may lag. That does no harm, because the write that
+// follows is good for exactly the state that was seen here, and for no other.
+func (r *Reconciler) claim(ctx context.Context, mirror *v1alpha1.Mirror, key client.ObjectKey) (client.Object, error) {
 	standing := newMetadata(mirror.Spec.Source.Kind)
 	err := r.Objects.Get(ctx, key, standing)
-	if apierrors.IsNotFound(err) {
-		err = r.Live.Get(ctx, key, standing)
-	}
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("looking at what stands at %s: %w", key, err)
+		return nil, fmt.Errorf("looking at what stands there: %w", err)
 	}
 	return standing, r.mayWrite(ctx, mirror, standing)
 }
 
 // mayWrite is nil if the Mirror may write over what stands in a place.
-func (r *Reconciler) mayWrite(ctx context.Context, mirror *v1alpha1.Mirror, standing *metav1.PartialObjectMetadata) error {
+func (r *Reconciler) mayWrite(ctx context.Context, mirror *v1alpha1.Mirror, standing client.Object) error {
 	owner := metav1.GetControllerOf(standing)
 	switch {
 	case owner != nil && owner.UID == mirror.UID:

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"hash/fnv"
@@ -95,12 +96,12 @@ func includes(have, want map[string]string) bool {
 func (c content) upToDate(copy client.Object, mirror *v1alpha1.Mirror) bool {
 	return c.sameData(contentOf(copy)) &&
 		metav1.IsControlledBy(copy, mirror) &&
-		includes(copy.GetLabels(), c.copyLabels()) &&
+		includes(copy.GetLabels(), c.copyLabels(mirror)) &&
 		includes(copy.GetAnnotations(), c.copyAnnotations(mirror))
 }
 
-func (c content) copyLabels() map[string]string {
-	labels := map[string]string{LabelCopy: "true"}
+func (c content) copyLabels(mirror *v1alpha1.Mirror) map[string]string {
+	labels := map[string]string{LabelCopy: string(mirror.UID)}
 	maps.Copy(labels, c.labels)
 	return labels
 }
@@ -116,28 +117,35 @@ func (c content) copyAnnotations(mirror *v1alpha1.Mirror) map[string]string {
 }
 
 // applyConfiguration is the copy as server-side apply wants it: every field that
-// the operator owns and no other.
-func (c content) applyConfiguration(mirror *v1alpha1.Mirror, namespace string) runtime.ApplyConfiguration {
-	owner := metav1ac.OwnerReference().
-		WithAPIVersion(v1alpha1.GroupVersion.String()).WithKind("Mirror").
-		WithName(mirror.Name).WithUID(mirror.UID).
-		WithController(true).WithBlockOwnerDeletion(true)
+// the operator owns and no other. It is good for exactly what was seen to stand in
+// the place: the API server refuses it if that has changed, or if nothing was seen
+// and now something is there.
+func (c content) applyConfiguration(mirror *v1alpha1.Mirror, namespace string, standing client.Object) runtime.ApplyConfiguration {
 	name := mirror.Spec.Source.Name
+	meta := metav1ac.ObjectMeta().
+		WithLabels(c.copyLabels(mirror)).WithAnnotations(c.copyAnnotations(mirror)).
+		WithOwnerReferences(metav1ac.OwnerReference().
+			WithAPIVersion(v1alpha1.GroupVersion.String()).WithKind("Mirror").
+			WithName(mirror.Name).WithUID(mirror.UID).
+			WithController(true).WithBlockOwnerDeletion(true))
+	if standing != nil {
+		meta.WithUID(standing.GetUID()).WithResourceVersion(standing.GetResourceVersion())
+	} else {
+		// Apply knows no "create only". A time of creation is overwritten when an
+		// object is created and refused when one is changed, which is the same.
+		meta.WithCreationTimestamp(metav1.Unix(0, 0))
+	}
+	immutable := ptr.To(true)
+	if !c.immutable {
+		immutable = nil
+	}
 	if mirror.Spec.Source.Kind == v1alpha1.Secret {
-		s := corev1ac.Secret(name, namespace).WithOwnerReferences(owner).
-			WithLabels(c.copyLabels()).WithAnnotations(c.copyAnnotations(mirror)).
-			WithType(c.secretType).WithData(c.binary)
-		if c.immutable {
-			s.WithImmutable(true)
-		}
+		s := corev1ac.Secret(name, namespace).WithType(c.secretType).WithData(c.binary)
+		meta.Name, meta.Namespace, s.ObjectMetaApplyConfiguration, s.Immutable = s.Name, s.Namespace, meta, immutable
 		return s
 	}
-	m := corev1ac.ConfigMap(name, namespace).WithOwnerReferences(owner).
-		WithLabels(c.copyLabels()).WithAnnotations(c.copyAnnotations(mirror)).
-		WithData(c.text).WithBinaryData(c.binary)
-	if c.immutable {
-		m.WithImmutable(true)
-	}
+	m := corev1ac.ConfigMap(name, namespace).WithData(c.text).WithBinaryData(c.binary)
+	meta.Name, meta.Namespace, m.ObjectMetaApplyConfiguration, m.Immutable = m.Name, m.Namespace, meta, immutable
 	return m
 }
 
@@ -164,4 +172,13 @@ func dropKeys[V any](patch map[string]map[string]any, field string, have, want m
 			patch[field][k] = nil
 		}
 	}
+}
+
+// spellings are the forms in which a value may be quoted. What is shorter than four
+// bytes is found everywhere, and hides nothing.
+func spellings(value []byte) []string {
+	if len(value) < 4 {
+		return nil
+	}
+	return []string{string(value), base64.StdEncoding.EncodeToString(value), fmt.Sprintf("%q", value)}
 }

@@ -2,13 +2,11 @@ package controller
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -57,72 +55,48 @@ func (r *Reconciler) copiesOf(ctx context.Context, mirror *v1alpha1.Mirror) ([]c
 	return all, nil
 }
 
-// syncCopy makes the copy in one namespace right, with no write if it is so.
-func (r *Reconciler) syncCopy(ctx context.Context, mirror *v1alpha1.Mirror, source content, namespace string, copies []client.Object) error {
-	key := client.ObjectKey{Namespace: namespace, Name: mirror.Spec.Source.Name}
-	for _, c := range copies {
-		if kindOf(c) == mirror.Spec.Source.Kind && client.ObjectKeyFromObject(c) == key {
-			if source.upToDate(c, mirror) {
-				return nil
+// liveCopiesOf asks the API server for the copies of a Mirror. The cache would do
+// but for the last look: a copy that it has not seen yet would be left behind.
+func (r *Reconciler) liveCopiesOf(ctx context.Context, mirror *v1alpha1.Mirror) ([]client.Object, error) {
+	var all []client.Object
+	for _, kind := range []v1alpha1.SourceKind{v1alpha1.Secret, v1alpha1.ConfigMap} {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(string(kind) + "List"))
+		if err := r.Live.List(ctx, list, client.MatchingLabels{LabelCopy: string(mirror.UID)}); err != nil {
+			return nil, fmt.Errorf("listing the copies of Mirror %s: %w", mirror.Name, err)
+		}
+		for i := range list.Items {
+			if metav1.IsControlledBy(&list.Items[i], mirror) {
+				all = append(all, &list.Items[i])
 			}
-			break
 		}
 	}
-	standing, err := r.claim(ctx, mirror, key)
-	if err != nil {
-		return err
+	return all, nil
+}
+
+// syncCopy makes the copy in one namespace right, with no write if it is so. have
+// is the copy as the cache has it, nil if it has none.
+func (r *Reconciler) syncCopy(ctx context.Context, mirror *v1alpha1.Mirror, source content, namespace string, have client.Object) error {
+	if have != nil && source.upToDate(have, mirror) {
+		return nil
+	}
+	key := client.ObjectKey{Namespace: namespace, Name: mirror.Spec.Source.Name}
+	standing := have
+	if have == nil { // it may still be ours: a copy that lost its label is in no cache of copies
+		var err error
+		if standing, err = r.claim(ctx, mirror, key); err != nil {
+			return err
+		}
 	}
 	return r.write(ctx, mirror, source, key, standing)
 }
 
-// write makes the copy at key, where claim found standing, or nothing if nil.
-func (r *Reconciler) write(ctx context.Context, mirror *v1alpha1.Mirror, source content, key client.ObjectKey, standing *metav1.PartialObjectMetadata) error {
-	err := r.put(ctx, mirror, source, key)
-	if apierrors.IsInvalid(err) && standing != nil {
-		// Immutable data and the type of a Secret can't be changed, only made anew.
-		err = r.Delete(ctx, standing, client.Preconditions{UID: ptr.To(standing.UID)})
-		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("making the immutable copy anew: %w", err)
-		}
-		err = r.put(ctx, mirror, source, key)
-	}
-	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-		return nil // nothing is owed to a namespace that is on its way out
-	}
-	return err
-}
-
-// put applies the copy, and then removes data that somebody else put there, which
-// apply leaves alone.
-func (r *Reconciler) put(ctx context.Context, mirror *v1alpha1.Mirror, source content, key client.ObjectKey) error {
-	applied := source.applyConfiguration(mirror, key.Namespace)
-	if err := r.Apply(ctx, applied, client.FieldOwner(FieldManager), client.ForceOwnership); err != nil {
-		return err
-	}
-	foreign := source.foreignKeys(applied) // Apply has read the server's answer into it
-	if len(foreign) == 0 {
-		return nil
-	}
-	patch, err := json.Marshal(foreign)
-	if err != nil {
-		return err
-	}
-	obj := newMetadata(mirror.Spec.Source.Kind)
-	obj.SetNamespace(key.Namespace)
-	obj.SetName(key.Name)
-	return r.Patch(ctx, obj, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(FieldManager))
-}
-
 // release does with a copy that is no longer wanted what the deletion policy says.
-// The copy is as the cache has it: preconditions keep the call from touching
-// what has taken its place since.
+// The copy is as it was read: if it has changed since, maybe into another
+// Mirror's, the API server refuses, and the next pass looks again.
 func (r *Reconciler) release(ctx context.Context, mirror *v1alpha1.Mirror, c client.Object) error {
 	if mirror.Spec.DeletionPolicy != v1alpha1.Retain {
-		err := r.Delete(ctx, c, client.Preconditions{UID: ptr.To(c.GetUID())})
-		if apierrors.IsConflict(err) {
-			return nil // another object by now, and not ours
-		}
-		return client.IgnoreNotFound(err)
+		return staleIfConflict(client.IgnoreNotFound(r.Delete(ctx, c, unchanged(c))))
 	}
 	before := c.DeepCopyObject().(client.Object)
 	labels := c.GetLabels()
@@ -135,6 +109,11 @@ func (r *Reconciler) release(ctx context.Context, mirror *v1alpha1.Mirror, c cli
 		}
 	}
 	c.SetOwnerReferences(others)
-	return client.IgnoreNotFound(r.Patch(ctx, c,
-		client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), client.FieldOwner(FieldManager)))
+	return staleIfConflict(client.IgnoreNotFound(r.Patch(ctx, c,
+		client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), client.FieldOwner(FieldManager))))
+}
+
+// unchanged lets a deletion pass only while the object is as it was read.
+func unchanged(obj client.Object) client.Preconditions {
+	return client.Preconditions{UID: ptr.To(obj.GetUID()), ResourceVersion: ptr.To(obj.GetResourceVersion())}
 }

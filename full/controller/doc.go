@@ -3,7 +3,8 @@
 //
 // Reading order: mirror_controller.go (the loop), setup.go (what it watches and
 // caches), targets.go (which namespaces), claim.go (may this object be written?),
-// copies.go (write and delete), content.go (what is copied), status.go.
+// copies.go (which copies are there, and what has to be done with each), write.go (how a
+// copy is written), content.go (what is copied), status.go.
 //
 // Three caches, each for one question:
 //   - the manager's, for Secrets and ConfigMaps that carry LabelCopy, whole: is
@@ -13,8 +14,11 @@
 //     does a foreign object stand in the way, has the source changed? One cache
 //     can't hold both views of a kind, ByObject being per kind.
 //
-// The source itself is read live, because its data is needed only when something
-// has to be written or compared.
+// The source itself is read live, once in a pass: its data is not kept, and an
+// event about it may come from a cache that is ahead of the others.
+//
+// Every write carries the state that it was decided on, so that a cache which lags
+// costs a refused request, and never somebody else's object.
 package controller
 
 // FieldManager owns every field that the operator applies.
@@ -23,7 +27,8 @@ const FieldManager = "mirror-operator"
 // Finalizer keeps a Mirror until its copies are deleted or released.
 const Finalizer = "walkthrough.example.com/copies"
 
-// LabelCopy marks every copy; the cache of copies selects by it.
+// LabelCopy marks every copy, with the UID of its Mirror; the cache of copies
+// selects by it.
 const LabelCopy = "walkthrough.example.com/copy"
 
 // AnnotationSource says on a copy where it comes from, as namespace/name.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -21,8 +23,8 @@ type Reconciler struct {
 	// Client reads Mirrors, copies and namespaces from the manager's cache and
 	// writes to the API server.
 	client.Client
-	// Live reads from the API server: the source's data, and what stands in a
-	// place before the first write there.
+	// Live reads from the API server: the source's data, and the copies of a Mirror
+	// that goes.
 	Live client.Reader
 	// Objects reads the identity of every Secret and ConfigMap from the second
 	// cache; SetupWithManager sets it.
@@ -47,13 +49,33 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 	if !mirror.DeletionTimestamp.IsZero() {
 		// Nothing may follow: once the last finalizer is off, the object is gone.
-		return ctrl.Result{}, r.finalize(ctx, mirror)
+		return soonIfStale(r.finalize(ctx, mirror))
 	}
-	if err := r.setFinalizer(ctx, mirror, controllerutil.AddFinalizer); err != nil {
-		return ctrl.Result{}, fmt.Errorf("adding the finalizer to Mirror %s: %w", mirror.Name, err)
+	err := r.setFinalizer(ctx, mirror, controllerutil.AddFinalizer)
+	if apierrors.IsNotFound(err) {
+		return ctrl.Result{}, nil // gone meanwhile
 	}
-	result := r.sync(ctx, mirror)
-	return ctrl.Result{}, errors.Join(result.err(), r.writeStatus(ctx, mirror, result))
+	if err != nil {
+		return soonIfStale(fmt.Errorf("adding the finalizer to Mirror %s: %w", mirror.Name, err))
+	}
+	out := r.sync(ctx, mirror)
+	err = errStale // a pass that was half wrong has nothing to report
+	if !out.stale {
+		err = r.writeStatus(ctx, mirror, out)
+	}
+	return soonIfStale(errors.Join(out.err(), err))
+}
+
+// staleDelay is what a cache gets to catch up.
+const staleDelay = 100 * time.Millisecond
+
+// soonIfStale ends a pass. What failed is tried again after a delay that grows;
+// what was only decided on an old state soon, and without an error in the log.
+func soonIfStale(err error) (ctrl.Result, error) {
+	if errors.Is(err, errStale) {
+		return ctrl.Result{RequeueAfter: staleDelay}, nil
+	}
+	return ctrl.Result{}, err
 }
 
 // sync writes and deletes copies until they are as the spec wants them. An error
@@ -64,14 +86,18 @@ func (r *Reconciler) sync(ctx context.Context, mirror *v1alpha1.Mirror) *outcome
 	if err != nil {
 		return out.failed(err)
 	}
-	out.desired = len(targets)
+	out.desired = len(targets.serve)
 
 	copies, err := r.copiesOf(ctx, mirror)
 	if err != nil {
 		return out.failed(err)
 	}
+	have := map[string]client.Object{} // by namespace
 	for _, c := range copies {
-		if !wanted(mirror, c, targets) {
+		switch {
+		case targets.wanted(mirror, c):
+			have[c.GetNamespace()] = c
+		case !targets.spared(mirror, c):
 			out.add(c.GetNamespace(), r.release(ctx, mirror, c))
 		}
 	}
@@ -81,11 +107,14 @@ func (r *Reconciler) sync(ctx context.Context, mirror *v1alpha1.Mirror) *outcome
 		return out.failed(err)
 	}
 	for _, namespace := range targets.sorted() {
-		err := r.syncCopy(ctx, mirror, source, namespace, copies)
+		if err := ctx.Err(); err != nil {
+			return out.failed(err)
+		}
+		err := r.syncCopy(ctx, mirror, source, namespace, have[namespace])
 		if err == nil {
 			out.synced++
 		}
-		out.add(namespace, err)
+		out.add(namespace, source.withhold(err))
 	}
 	return out
 }
@@ -95,7 +124,7 @@ func (r *Reconciler) finalize(ctx context.Context, mirror *v1alpha1.Mirror) erro
 	if !controllerutil.ContainsFinalizer(mirror, Finalizer) {
 		return nil
 	}
-	copies, err := r.copiesOf(ctx, mirror)
+	copies, err := r.liveCopiesOf(ctx, mirror)
 	if err != nil {
 		return err
 	}
@@ -117,6 +146,6 @@ func (r *Reconciler) setFinalizer(ctx context.Context, mirror *v1alpha1.Mirror, 
 	if !change(mirror, Finalizer) {
 		return nil
 	}
-	return r.Patch(ctx, mirror, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}),
-		client.FieldOwner(FieldManager))
+	return staleIfConflict(r.Patch(ctx, mirror, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}),
+		client.FieldOwner(FieldManager)))
 }

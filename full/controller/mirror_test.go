@@ -111,7 +111,7 @@ func TestDriftIsMended(t *testing.T) {
 					if err := w.Get(w.ctx, client.ObjectKeyFromObject(c), got); err != nil {
 						return err
 					}
-					if len(got.Data) != 1 || string(got.Data["user"]) != "a" || got.Labels[LabelCopy] != "true" || !metav1.IsControlledBy(got, m) {
+					if len(got.Data) != 1 || string(got.Data["user"]) != "a" || got.Labels[LabelCopy] != string(m.UID) || !metav1.IsControlledBy(got, m) {
 						return assert.AnError
 					}
 					return nil

@@ -3,14 +3,18 @@ package controller
 import (
 	"context"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/selection"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -43,11 +47,18 @@ func NewScheme() (*runtime.Scheme, error) {
 // CacheOptions are what the manager's cache has to be made with: of Secrets and
 // ConfigMaps it holds the copies only.
 func CacheOptions() cache.Options {
-	copies := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{LabelCopy: "true"})}
-	return cache.Options{ByObject: map[client.Object]cache.ByObject{
-		&corev1.Secret{}:    copies,
-		&corev1.ConfigMap{}: copies,
-	}}
+	marked, err := labels.NewRequirement(LabelCopy, selection.Exists, nil)
+	if err != nil {
+		panic(err) // LabelCopy is a constant
+	}
+	copies := cache.ByObject{Label: labels.NewSelector().Add(*marked)}
+	return cache.Options{
+		ByObject: map[client.Object]cache.ByObject{
+			&corev1.Secret{}:    copies,
+			&corev1.ConfigMap{}: copies,
+		},
+		DefaultTransform: cache.TransformStripManagedFields(), // nobody reads them
+	}
 }
 
 // identityOnly strips the metadata of an object to what claim reads, so that the
@@ -88,11 +99,15 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, layers assembly.Layers) 
 	}
 
 	b := assembly.ControllerManagedBy(mgr, layers).
-		For(&v1alpha1.Mirror{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		WithOptions(controller.Options{
+			MaxConcurrentReconciles: 4, // Mirrors that write don't keep others waiting
+			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](minRetry, maxRetry),
+		}).
+		For(&v1alpha1.Mirror{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, remade))).
 		Owns(&corev1.Secret{}).
 		Owns(&corev1.ConfigMap{}).
 		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(r.mirrorsOfNamespace),
-			builder.WithPredicates(predicate.Or(predicate.LabelChangedPredicate{}, terminating)))
+			builder.WithPredicates(predicate.Or(predicate.LabelChangedPredicate{}, remade, leaving)))
 	for _, kind := range []v1alpha1.SourceKind{v1alpha1.Secret, v1alpha1.ConfigMap} {
 		b = b.WatchesRawSource(layers.NewKind(objects, newMetadata(kind), handler.EnqueueRequestsFromMapFunc(r.mirrorsOfObject), notCopies))
 	}
@@ -119,8 +134,21 @@ func indexFields(indexer client.FieldIndexer) error {
 
 func sourceKey(kind v1alpha1.SourceKind, name string) string { return string(kind) + "/" + name }
 
-// terminating passes the update in which a namespace begins to go.
-var terminating = predicate.Funcs{
+// What failed is tried again after minRetry, then after twice as long, up to
+// maxRetry: whoever lifts a quota should not wait for long.
+const (
+	minRetry = 50 * time.Millisecond
+	maxRetry = time.Minute
+)
+
+// remade passes the update in which another object of the same name took the
+// place: a watch that was cut may have missed that the first one went.
+var remade = predicate.Funcs{
+	UpdateFunc: func(e event.UpdateEvent) bool { return e.ObjectOld.GetUID() != e.ObjectNew.GetUID() },
+}
+
+// leaving passes the update in which an object begins to go.
+var leaving = predicate.Funcs{
 	UpdateFunc: func(e event.UpdateEvent) bool {
 		return e.ObjectOld.GetDeletionTimestamp().IsZero() && !e.ObjectNew.GetDeletionTimestamp().IsZero()
 	},

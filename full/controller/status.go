@@ -46,6 +46,7 @@ type outcome struct {
 	conflicts       []string // namespaces
 	failures        []error  // each names its namespace
 	problem         *problem
+	stale           bool // something was decided on an old state
 }
 
 // failed ends a pass early.
@@ -61,6 +62,10 @@ func (o *outcome) add(namespace string, err error) {
 	var c *conflict
 	switch {
 	case err == nil:
+	case errors.Is(err, errStale):
+		o.stale = true
+	case errors.Is(err, errLeaving):
+		o.desired--
 	case errors.As(err, &c):
 		o.conflicts = append(o.conflicts, namespace)
 	default:
@@ -86,7 +91,7 @@ func (o *outcome) conditions() []metav1.Condition {
 	if len(o.failures) > 0 {
 		messages := make([]string, len(o.failures))
 		for i, err := range o.failures {
-			messages[i] = err.Error()
+			messages[i] = cut(err.Error(), maxNote)
 		}
 		ready.Status, ready.Reason = metav1.ConditionFalse, reasonFailed
 		ready.Message += "; " + shorten(messages, 3)
@@ -109,7 +114,8 @@ func shorten(all []string, n int) string {
 }
 
 // writeStatus applies the status if it changed, and reports a changed Ready
-// condition as an event.
+// condition as an event. A status that was compared with an old one is refused, or
+// the event would be repeated and a newer status be lost.
 func (r *Reconciler) writeStatus(ctx context.Context, mirror *v1alpha1.Mirror, o *outcome) error {
 	status := mirror.Status.DeepCopy()
 	status.ObservedGeneration = mirror.Generation
@@ -134,10 +140,11 @@ func (r *Reconciler) writeStatus(ctx context.Context, mirror *v1alpha1.Mirror, o
 	u := &unstructured.Unstructured{Object: map[string]any{"status": fields}}
 	u.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("Mirror"))
 	u.SetName(mirror.Name)
-	u.SetUID(mirror.UID) // a Mirror of the same name made meanwhile is another one
+	u.SetUID(mirror.UID)
+	u.SetResourceVersion(mirror.ResourceVersion)
 	err = r.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner(FieldManager), client.ForceOwnership)
 	if err != nil {
-		return client.IgnoreNotFound(err)
+		return staleIfConflict(client.IgnoreNotFound(err))
 	}
 	r.announce(mirror, status)
 	return nil
@@ -154,5 +161,16 @@ func (r *Reconciler) announce(mirror *v1alpha1.Mirror, status *v1alpha1.MirrorSt
 	if now.Status != metav1.ConditionTrue {
 		kind = corev1.EventTypeWarning
 	}
-	r.Recorder.Eventf(mirror, nil, kind, now.Reason, "Sync", "%s", now.Message)
+	r.Recorder.Eventf(mirror, nil, kind, now.Reason, "Sync", "%s", cut(now.Message, maxNote))
+}
+
+// maxNote is how many bytes the API server takes as the note of an event.
+const maxNote = 1024
+
+// cut shortens a text to at most n bytes.
+func cut(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	return strings.ToValidUTF8(text[:n-3], "") + "..."
 }

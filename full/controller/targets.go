@@ -13,41 +13,52 @@ import (
 	"github.com/informer-walkthrough/informer-walkthrough/full/api/v1alpha1"
 )
 
-// namespaces is a set of names.
-type namespaces map[string]struct{}
+// targets says what a Mirror owes to the namespaces that match.
+type targets struct {
+	serve   map[string]struct{} // these get a copy
+	leaving map[string]struct{} // these are on their way out: nothing is written or deleted there
+}
 
-func (n namespaces) has(name string) bool { _, ok := n[name]; return ok }
-func (n namespaces) sorted() []string     { return slices.Sorted(maps.Keys(n)) }
-
-// targets are the namespaces that should have a copy: those that match and are
-// not on their way out, without the one in which the source itself lives.
-func (r *Reconciler) targets(ctx context.Context, mirror *v1alpha1.Mirror) (namespaces, error) {
+// targets sorts the namespaces that match; the one in which the source itself lives
+// is none of them.
+func (r *Reconciler) targets(ctx context.Context, mirror *v1alpha1.Mirror) (targets, error) {
 	selector, err := metav1.LabelSelectorAsSelector(&mirror.Spec.NamespaceSelector)
 	if err != nil {
-		return nil, &problem{reason: reasonInvalidSelector, err: fmt.Errorf("spec.namespaceSelector: %w", err)}
+		return targets{}, &problem{reason: reasonInvalidSelector, err: fmt.Errorf("spec.namespaceSelector: %w", err)}
 	}
 	if selector.Empty() {
-		return nil, &problem{reason: reasonInvalidSelector,
+		return targets{}, &problem{reason: reasonInvalidSelector,
 			err: fmt.Errorf("spec.namespaceSelector is empty; to mean every namespace, require the key %s with the operator Exists", corev1.LabelMetadataName)}
 	}
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NamespaceList"))
 	if err := r.List(ctx, list, client.MatchingLabelsSelector{Selector: selector}); err != nil {
-		return nil, fmt.Errorf("listing namespaces: %w", err)
+		return targets{}, fmt.Errorf("listing namespaces: %w", err)
 	}
-	found := namespaces{}
+	t := targets{serve: map[string]struct{}{}, leaving: map[string]struct{}{}}
 	for i := range list.Items {
-		ns := &list.Items[i]
-		if ns.DeletionTimestamp.IsZero() && ns.Name != mirror.Spec.Source.Namespace {
-			found[ns.Name] = struct{}{}
+		switch ns := &list.Items[i]; {
+		case !ns.DeletionTimestamp.IsZero():
+			t.leaving[ns.Name] = struct{}{}
+		case ns.Name != mirror.Spec.Source.Namespace:
+			t.serve[ns.Name] = struct{}{}
 		}
 	}
-	return found, nil
+	return t, nil
 }
 
 // wanted tells whether a copy that exists is one that the spec asks for.
-func wanted(mirror *v1alpha1.Mirror, c client.Object, targets namespaces) bool {
-	return kindOf(c) == mirror.Spec.Source.Kind &&
-		c.GetName() == mirror.Spec.Source.Name &&
-		targets.has(c.GetNamespace())
+func (t targets) wanted(mirror *v1alpha1.Mirror, c client.Object) bool {
+	_, served := t.serve[c.GetNamespace()]
+	return served && kindOf(c) == mirror.Spec.Source.Kind && c.GetName() == mirror.Spec.Source.Name
 }
+
+// spared tells whether a copy that is not wanted is left alone all the same: in a
+// namespace that is on its way out, and where the spec names it as its source,
+// which is to be reported and not to be deleted.
+func (t targets) spared(mirror *v1alpha1.Mirror, c client.Object) bool {
+	_, leaving := t.leaving[c.GetNamespace()]
+	return leaving || mirror.Spec.Source == v1alpha1.SourceReference{Kind: kindOf(c), Namespace: c.GetNamespace(), Name: c.GetName()}
+}
+
+func (t targets) sorted() []string { return slices.Sorted(maps.Keys(t.serve)) }
