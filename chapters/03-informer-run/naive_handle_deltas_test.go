@@ -171,6 +171,30 @@ func TestNaiveHandleDeltas(t *testing.T) {
 	}
 }
 
+// The default queue tells what a list brought from what a resync repeats.
+func TestDefaultQueue(t *testing.T) {
+	known := cache.NewStore(cache.MetaNamespaceKeyFunc)
+	q := newClientGoQueue(known)
+	var got []string
+	pop := func() {
+		_, err := q.Pop(func(obj any, _ bool) error {
+			for _, d := range obj.(cache.Deltas) {
+				got = append(got, string(d.Type)+" "+show(d.Object))
+			}
+			return nil
+		})
+		require.NoError(t, err)
+	}
+	require.NoError(t, q.Replace([]any{podAt("a", "1")}, "1"))
+	pop()
+	require.NoError(t, known.Add(podAt("a", "1")))
+	require.NoError(t, q.Resync())
+	pop()
+	require.NoError(t, q.Replace(nil, "2"))
+	pop()
+	assert.Equal(t, []string{"Replaced a1", "Sync a1", "Deleted ns/a gone, was a1"}, got)
+}
+
 func TestNaiveHandleDeltasBookmark(t *testing.T) {
 	store := cache.NewStore(cache.MetaNamespaceKeyFunc)
 	h := cache.ResourceEventHandlerFuncs{}

@@ -81,6 +81,24 @@ func TestNaiveProcessorResync(t *testing.T) {
 	})
 }
 
+// After the start the check period can't change: the reflector has read it.
+func TestNaiveProcessorCheckPeriod(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newNaiveProcessor(time.Minute)
+		add := func(period time.Duration) {
+			p.Add(cache.ResourceEventHandlerFuncs{}, cache.HandlerOptions{ResyncPeriod: &period}, "", nil, false)
+		}
+		add(30 * time.Second)
+		assert.Equal(t, 30*time.Second, p.ResyncCheckPeriod())
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go p.Run(ctx)
+		synctest.Wait()
+		add(10 * time.Second)
+		assert.Equal(t, 30*time.Second, p.ResyncCheckPeriod())
+	})
+}
+
 func TestNaiveProcessorEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newNaiveProcessor(0)
