@@ -2,23 +2,18 @@ package informer_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/go-logr/logr/funcr"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
 
 	informer "github.com/informer-walkthrough/informer-walkthrough/chapters/03-informer-run"
 	"github.com/informer-walkthrough/informer-walkthrough/internal/lwtest"
@@ -253,157 +248,6 @@ func (p *joiningProcessor) Add(cache.ResourceEventHandler, cache.HandlerOptions,
 	return nil
 }
 
-// The cheapest way to empty a queue is taken.
-func TestPop(t *testing.T) {
-	type queue = cache.Queue
-	for name, tc := range map[string]struct {
-		wrap   func(*cache.RealFIFO, *diary) cache.Queue
-		want   string
-		reason string
-	}{
-		"all": {
-			wrap:   func(q *cache.RealFIFO, d *diary) queue { return popAllQueue{popBatchQueue{q, d}} },
-			want:   "PopAll",
-			reason: "several deltas of one object at once are allowed here only",
-		},
-		"batch": {
-			wrap:   func(q *cache.RealFIFO, d *diary) queue { return popBatchQueue{q, d} },
-			want:   "PopBatch",
-			reason: "client-go's in-order queue",
-		},
-		"one": {
-			wrap:   func(q *cache.RealFIFO, d *diary) queue { return popQueue{queueOnly{q}, d} },
-			want:   "Pop",
-			reason: "client-go's DeltaFIFO",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				d := &diary{}
-				i := informer.NewSharedIndexInformerWithOptions(lwtest.New(pod("a")), &corev1.Pod{}, informer.Options{
-					NewQueue: func(known cache.KeyListerGetter) cache.Queue {
-						return tc.wrap(cache.NewRealFIFOWithOptions(cache.RealFIFOOptions{KnownObjects: known}), d)
-					},
-				})
-				run(t, i)
-				assert.Equal(t, []string{"ns/a"}, i.GetStore().ListKeys())
-				assert.Contains(t, d.read(), tc.want, tc.reason)
-				for _, line := range d.read() {
-					assert.Equal(t, tc.want, line, tc.reason)
-				}
-			})
-		})
-	}
-}
-
-type queueOnly struct{ cache.Queue }
-
-type popQueue struct {
-	queueOnly
-	*diary
-}
-
-func (q popQueue) Pop(p cache.PopProcessFunc) (any, error) {
-	q.write("Pop")
-	return q.Queue.Pop(p)
-}
-
-type popBatchQueue struct {
-	*cache.RealFIFO
-	*diary
-}
-
-func (q popBatchQueue) PopBatch(all cache.ProcessBatchFunc, one cache.PopProcessFunc) error {
-	q.write("PopBatch")
-	return q.RealFIFO.PopBatch(all, one)
-}
-
-type popAllQueue struct{ popBatchQueue }
-
-func (q popAllQueue) PopAll(process func([]cache.Delta, bool) error) error {
-	q.write("PopAll")
-	return q.RealFIFO.PopBatch(process, func(obj any, initial bool) error { return process(obj.(cache.Deltas), initial) })
-}
-
-// run runs i until the bubble of t ends and lets it settle.
-func run(t *testing.T, i cache.SharedIndexInformer) {
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() { defer close(done); i.RunWithContext(ctx) }()
-	t.Cleanup(func() { cancel(); <-done })
-	synctest.Wait()
-}
-
-// B57: what can't be applied is gone, but not silently; the rest goes on.
-func TestB57_ErrorsAreSeen(t *testing.T) {
-	var seen []string
-	handlers := utilruntime.ErrorHandlers
-	utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{func(_ context.Context, err error, msg string, kv ...any) {
-		seen = append(seen, fmt.Sprint(msg, ": ", err, " ", kv))
-	}}
-	defer func() { utilruntime.ErrorHandlers = handlers }()
-	boom := errors.New("boom")
-
-	t.Run("ours", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			seen = nil
-			d := &diary{}
-			lw := lwtest.New()
-			i := informer.NewSharedIndexInformerWithOptions(lw, &corev1.Pod{}, informer.Options{
-				HandleDeltas: func(h cache.ResourceEventHandler, s cache.Store, deltas []cache.Delta, _ bool) error {
-					d.write("%s", name(deltas[0].Object))
-					if name(deltas[0].Object) == "a" {
-						return boom
-					}
-					return s.Add(deltas[0].Object)
-				},
-			})
-			run(t, i)
-			lw.Add(pod("a"))
-			lw.Add(pod("b"))
-			synctest.Wait()
-			assert.Equal(t, []string{"a", "b"}, d.read())
-			assert.Equal(t, []string{"ns/b"}, i.GetStore().ListKeys())
-			assert.Equal(t, []string{"Events could not be applied: until the next list, store and cluster may differ: boom [informer SharedIndexInformer *v1.Pod]"}, seen)
-		})
-	})
-
-	t.Run("client-go's", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			seen = nil
-			lw := lwtest.New(pod("a"))
-			c := cache.New(&cache.Config{
-				Queue:         realFIFOs["plain"](cache.NewStore(cache.MetaNamespaceKeyFunc)),
-				ListerWatcher: lw, ObjectType: &corev1.Pod{},
-				Process: func(any, bool) error { return boom },
-			})
-			ctx, cancel := context.WithCancel(t.Context())
-			done := make(chan struct{})
-			go func() { defer close(done); c.RunWithContext(ctx) }()
-			synctest.Wait()
-			assert.True(t, c.HasSynced(), "it was processed")
-			assert.Empty(t, seen, "and nobody hears of the error")
-			cancel()
-			<-done
-		})
-	})
-}
-
-// A queue that gives something else than deltas is named.
-func TestQueueOfSomethingElse(t *testing.T) {
-	seen := make(chan error, 1)
-	handlers := utilruntime.ErrorHandlers
-	utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{func(_ context.Context, err error, _ string, _ ...any) { seen <- err }}
-	defer func() { utilruntime.ErrorHandlers = handlers }()
-	synctest.Test(t, func(t *testing.T) {
-		i := informer.NewSharedIndexInformerWithOptions(lwtest.New(pod("a")), &corev1.Pod{}, informer.Options{
-			NewQueue: func(cache.KeyListerGetter) cache.Queue { return cache.NewFIFO(cache.MetaNamespaceKeyFunc) },
-		})
-		run(t, i)
-	})
-	assert.EqualError(t, <-seen, "queue *cache.FIFO gave a *v1.Pod; the queue of an informer must give cache.Deltas")
-}
-
 // client-go's DeltaFIFO is done when it takes the last object out, HasSynced
 // answers when this object was processed: the informer asks both.
 func TestSyncedAfterTheLastObject(t *testing.T) {
@@ -430,49 +274,6 @@ type lateQueue struct {
 
 func (q lateQueue) HasSynced() bool { <-q.processed; return q.Queue.HasSynced() }
 
-func TestNilListerWatcher(t *testing.T) {
-	i := informer.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, cache.Indexers{})
-	require.NoError(t, i.GetIndexer().Add(pod("a")), "without a server it is still a store, as tests use it")
-	handlers := utilruntime.PanicHandlers
-	utilruntime.PanicHandlers = nil
-	defer func() { utilruntime.PanicHandlers = handlers }()
-	assert.PanicsWithValue(t, "SharedIndexInformer *v1.Pod: the ListerWatcher is nil; give the constructor one that lists and watches this type",
-		func() { i.RunWithContext(t.Context()) })
-}
-
-// Whoever waits says for what, every ten seconds.
-func TestWaitingIsSaid(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := &diary{}
-		logger := funcr.New(func(_, args string) { d.write("%s", args) }, funcr.Options{})
-		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logger))
-		lw := lwtest.New(pod("a"))
-		release := lw.HoldLists()
-		stopped := make(chan struct{})
-		var i cache.SharedIndexInformer
-		i = informer.NewSharedIndexInformerWithOptions(lw, &corev1.Pod{}, informer.Options{
-			NewProcessor: func(time.Duration) informer.Processor {
-				return &processor{diary: &diary{}, informer: &i, stopped: stopped}
-			},
-		})
-		done := make(chan struct{})
-		go func() { defer close(done); i.RunWithContext(ctx) }()
-		time.Sleep(25 * time.Second)
-		release()
-		synctest.Wait()
-		assert.Equal(t, []string{
-			`"level"=0 "msg"="Still waiting" "for"="SharedIndexInformer *v1.Pod: the first list" "since"="10s"`,
-			`"level"=0 "msg"="Still waiting" "for"="SharedIndexInformer *v1.Pod: the first list" "since"="20s"`,
-		}, d.read())
-
-		cancel()
-		time.Sleep(15 * time.Second)
-		close(stopped)
-		<-done
-		assert.Equal(t, `"level"=0 "msg"="Still waiting" "for"="SharedIndexInformer *v1.Pod: event handlers to return" "since"="10s"`, d.read()[2])
-	})
-}
-
 // The caller's indexers stay the caller's: nil is none, and one map does for two informers.
 func TestIndexersAreCopied(t *testing.T) {
 	none := informer.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, nil)
@@ -490,48 +291,11 @@ func TestIndexersAreCopied(t *testing.T) {
 	assert.Len(t, shared, 1)
 }
 
-// An informer is named after what it watches.
-func TestNames(t *testing.T) {
-	u := &unstructured.Unstructured{}
-	u.SetAPIVersion("example.com/v1")
-	u.SetKind("Thing")
-	for want, i := range map[string]cache.SharedIndexInformer{
-		"SharedIndexInformer *v1.Pod":                        informer.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, nil),
-		"SharedIndexInformer example.com/v1, Kind=Thing":     informer.NewSharedIndexInformer(nil, u, 0, nil),
-		"SharedIndexInformer *unstructured.Unstructured":     informer.NewSharedIndexInformer(nil, &unstructured.Unstructured{}, 0, nil),
-		"SharedIndexInformer <nil>":                          informer.NewSharedIndexInformer(nil, nil, 0, nil),
-		"SharedIndexInformer what the caller calls the type": informer.NewSharedIndexInformerWithOptions(nil, u, informer.Options{ObjectDescription: "what the caller calls the type"}),
-	} {
-		assert.Equal(t, want, i.HasSyncedChecker().Name())
-	}
+// run runs i until the bubble of t ends and lets it settle.
+func run(t *testing.T, i cache.SharedIndexInformer) {
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); i.RunWithContext(ctx) }()
+	t.Cleanup(func() { cancel(); <-done })
+	synctest.Wait()
 }
-
-// A handler is named as client-go names it.
-func TestHandlerNames(t *testing.T) {
-	add := func(any) {}
-	for name, handler := range map[string]cache.ResourceEventHandler{
-		"functions of one place":  cache.ResourceEventHandlerFuncs{AddFunc: add, DeleteFunc: func(any) {}},
-		"functions of two places": &cache.ResourceEventHandlerFuncs{AddFunc: add, DeleteFunc: ignore},
-		"methods":                 cache.ResourceEventHandlerFuncs{AddFunc: (&ignorant{}).ignore},
-		"no functions":            cache.ResourceEventHandlerFuncs{},
-		"a type":                  cache.FilteringResourceEventHandler{},
-		"a pointer":               &log{},
-		"an anonymous type": struct {
-			cache.ResourceEventHandlerFuncs
-		}{},
-	} {
-		t.Run(name, func(t *testing.T) {
-			theirs, err := cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, nil).AddEventHandler(handler)
-			require.NoError(t, err)
-			ours, err := informer.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, nil).AddEventHandler(handler)
-			require.NoError(t, err)
-			assert.Equal(t, theirs.HasSyncedChecker().Name(), ours.HasSyncedChecker().Name())
-		})
-	}
-}
-
-func ignore(any) {}
-
-type ignorant struct{}
-
-func (*ignorant) ignore(any) {}
