@@ -60,6 +60,29 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// A list without a version comes in pages in any case; that says nothing about
+// the watch cache.
+func TestPagesOfAForcedListAreNoHabit(t *testing.T) {
+	onBoth(t, func(t *testing.T, create maker) {
+		s, j := newServer(pods(600)...), newJournal()
+		s.WatchList = true
+		run(t, create(s, &corev1.Pod{}, j))
+		pass(time.Minute)
+		s.FailWatches(1, apierrors.NewResourceExpired("x"))
+		s.FailWatches(1, apierrors.NewInternalError(errors.New("x")))
+		s.SendError(apierrors.NewInternalError(errors.New("x")))
+		pass(time.Minute)
+		s.FailWatches(1, apierrors.NewInternalError(errors.New("x")))
+		s.SendError(apierrors.NewInternalError(errors.New("x")))
+		pass(time.Minute)
+		assert.Equal(t, []string{
+			`watch "" streamed`,
+			`watch "600" streamed`, `watch "" streamed`, `list "" limit=500`, `list "" limit=500 continue`, `watch "600"`,
+			`watch "600" streamed`, `list "600"`, `watch "600"`,
+		}, requests(s))
+	})
+}
+
 func TestPageSizeOption(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, j := newServer(pods(5)...), newJournal()
