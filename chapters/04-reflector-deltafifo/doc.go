@@ -58,7 +58,7 @@
 //   - When a watch can't go on, Replace tells the queue the new state, and the
 //     queue says what is gone, with the last state that was known.
 //   - The store is never taken back in time, unless the API server was.
-//   - A server that is busy or away is asked after pauses that grow; nothing is
-//     asked twice without one, whatever the server or a proxy in between does.
+//   - A server that is busy or away is asked again after pauses that grow, and no
+//     fault of a server or a proxy makes the reflector ask in a loop without them.
 //   - Whatever takes longer than ten seconds is named in the log every ten seconds.
 package reflectordeltafifo
