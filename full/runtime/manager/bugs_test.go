@@ -54,6 +54,41 @@ func TestB97_StopOfANonLeaderStartsNothing(t *testing.T) {
 	})
 }
 
+// The lease can be won while the manager stops: upstream then starts the leader's runnables.
+func TestElectionWonWhileStopping(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, lock, grace := &journal{}, heldByOther(), time.Hour
+		mgr := make1(t, ours.New, offline(withLock(lock), func(o *manager.Options) { o.GracefulShutdownTimeout = &grace }))
+		require.NoError(t, mgr.Add(&noted{"leader", j, true}))
+		require.NoError(t, mgr.Add(&slowToStop{}))
+		r := start(t, mgr)
+		synctest.Wait()
+		r.cancel()
+		synctest.Wait()
+		lock.free()
+		require.NoError(t, r.wait())
+		assert.Equal(t, "", lock.record.HolderIdentity, "won in the meantime, and given back")
+		assert.Positive(t, lock.record.LeaderTransitions+lock.record.LeaseDurationSeconds)
+		assert.Empty(t, j.all())
+		select {
+		case <-mgr.Elected():
+			t.Fatal("elected while stopping")
+		default:
+		}
+	})
+}
+
+// slowToStop runs on every replica and takes a minute to stop.
+type slowToStop struct{}
+
+func (*slowToStop) NeedLeaderElection() bool { return false }
+
+func (*slowToStop) Start(ctx context.Context) error {
+	<-ctx.Done()
+	time.Sleep(time.Minute)
+	return nil
+}
+
 // kubernetes-sigs/controller-runtime#2083: a second Start ran everything again.
 func TestB98_SecondStart(t *testing.T) {
 	onBoth(t, func(t *testing.T, n newManager) {

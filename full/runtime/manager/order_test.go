@@ -3,6 +3,7 @@ package manager_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -199,6 +200,24 @@ func TestRunnableFails(t *testing.T) {
 				<-mgr.Elected()
 				assert.NoError(t, r.stop())
 			})
+		})
+	})
+
+	t.Run("an error of the stop is logged unless it only says that it was stopped", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			j := &journal{}
+			mgr := make1(t, ours.New, offline(func(o *manager.Options) { o.Logger = j.logger() }))
+			for _, err := range []error{broken, fmt.Errorf("read: %w", context.Canceled)} {
+				require.NoError(t, mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+					<-ctx.Done()
+					return err
+				})))
+			}
+			r := start(t, mgr)
+			<-mgr.Elected()
+			require.NoError(t, r.stop())
+			assert.NotEqual(t, -1, j.index(`"error"="broken"`))
+			assert.Equal(t, -1, j.index("read: context canceled"))
 		})
 	})
 

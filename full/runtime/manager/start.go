@@ -72,6 +72,9 @@ func (m *controllerManager) startGroups(ctx context.Context) error {
 // onElected starts what only the leader may do. It does nothing when the manager stops already: an
 // election that is won late must not begin what was just ended.
 func (m *controllerManager) onElected() {
+	if m.ending.Err() != nil {
+		return
+	}
 	if err := m.groups.leaderElection.Start(m.ending); err == nil {
 		close(m.elected)
 	}

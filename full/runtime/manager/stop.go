@@ -9,7 +9,6 @@ import (
 // stop stops the groups in their order and then gives the lease back. After a lost lease nothing is
 // waited for: another manager may be at work already.
 func (m *controllerManager) stop(reason error) error {
-	m.endWith(context.Canceled)
 	grace := *m.options.GracefulShutdownTimeout
 	if errors.Is(reason, errLeaderElectionLost) {
 		grace = 0
