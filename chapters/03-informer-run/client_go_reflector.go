@@ -17,7 +17,9 @@ type clientGoReflector struct {
 	onError cache.WatchErrorHandlerWithContext
 }
 
-func newClientGoReflector(lw cache.ListerWatcher, expectedType runtime.Object, store cache.ReflectorStore, o ReflectorOptions) Reflector {
+// NewClientGoReflector makes the default reflector: client-go's, behind the seam
+// of this package.
+func NewClientGoReflector(lw cache.ListerWatcher, expectedType runtime.Object, store cache.ReflectorStore, o ReflectorOptions) Reflector {
 	r := cache.NewReflectorWithOptions(lw, expectedType, transformOnce{store, o.Transform}, cache.ReflectorOptions{
 		TypeDescription: o.TypeDescription,
 		ResyncPeriod:    o.ResyncPeriod,

@@ -15,7 +15,7 @@ func (o Options) withDefaults() Options {
 		o.NewQueue = newClientGoQueue
 	}
 	if o.NewReflector == nil {
-		o.NewReflector = newClientGoReflector
+		o.NewReflector = NewClientGoReflector
 	}
 	if o.NewIndexer == nil {
 		o.NewIndexer = func(key cache.KeyFunc, indexers cache.Indexers) cache.Indexer {
@@ -23,10 +23,10 @@ func (o Options) withDefaults() Options {
 		}
 	}
 	if o.HandleDeltas == nil {
-		o.HandleDeltas = naiveHandleDeltas
+		o.HandleDeltas = NaiveHandleDeltas
 	}
 	if o.NewProcessor == nil {
-		o.NewProcessor = newNaiveProcessor
+		o.NewProcessor = NewNaiveProcessor
 	}
 	return o
 }

@@ -7,13 +7,13 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// naiveHandleDeltas applies delta after delta, each under a store lock of its
+// NaiveHandleDeltas applies delta after delta, each under a store lock of its
 // own. It stands for client-go's processDeltas and is the default of
 // Options.HandleDeltas; chapter 5 has the one that takes a whole batch at once.
 //
 // A delta that fails does not keep the next ones out: they are of other objects,
 // or they carry the whole newer state of the same one.
-func naiveHandleDeltas(h cache.ResourceEventHandler, s cache.Store, deltas []cache.Delta, isInInitialList bool) error {
+func NaiveHandleDeltas(h cache.ResourceEventHandler, s cache.Store, deltas []cache.Delta, isInInitialList bool) error {
 	var errs []error
 	for _, d := range deltas {
 		if err := naiveHandleDelta(h, s, d, isInInitialList); err != nil {

@@ -154,7 +154,7 @@ func TestNaiveHandleDeltas(t *testing.T) {
 				UpdateFunc: func(old, obj any) { report(obj, true, "update %s %s", show(old), show(obj)) },
 				DeleteFunc: func(obj any) { report(obj, false, "delete %s", show(obj)) },
 			}
-			err := naiveHandleDeltas(h, store, tc.deltas, tc.initial)
+			err := NaiveHandleDeltas(h, store, tc.deltas, tc.initial)
 			if tc.err == "" {
 				assert.NoError(t, err, tc.reason)
 			} else {
@@ -198,9 +198,9 @@ func TestDefaultQueue(t *testing.T) {
 func TestNaiveHandleDeltasBookmark(t *testing.T) {
 	store := cache.NewStore(cache.MetaNamespaceKeyFunc)
 	h := cache.ResourceEventHandlerFuncs{}
-	require.NoError(t, naiveHandleDeltas(h, store, []cache.Delta{{Type: cache.Bookmark, Object: cache.BookmarkInfo{ResourceVersion: "7"}}}, false))
+	require.NoError(t, NaiveHandleDeltas(h, store, []cache.Delta{{Type: cache.Bookmark, Object: cache.BookmarkInfo{ResourceVersion: "7"}}}, false))
 	assert.Equal(t, "7", store.LastStoreSyncResourceVersion())
-	require.NoError(t, naiveHandleDeltas(h, store, []cache.Delta{{Type: cache.ReplacedAll, Object: cache.ReplacedAllInfo{ResourceVersion: "9"}}}, false))
+	require.NoError(t, NaiveHandleDeltas(h, store, []cache.Delta{{Type: cache.ReplacedAll, Object: cache.ReplacedAllInfo{ResourceVersion: "9"}}}, false))
 	assert.Equal(t, "9", store.LastStoreSyncResourceVersion(), "the list's version goes into the store")
 }
 

@@ -28,7 +28,8 @@ type naiveProcessor struct {
 	running       bool
 }
 
-func newNaiveProcessor(resync time.Duration) Processor {
+// NewNaiveProcessor makes the default processor.
+func NewNaiveProcessor(resync time.Duration) Processor {
 	return &naiveProcessor{resync: resyncPeriods{fallback: resync, check: resync}}
 }
 

@@ -47,7 +47,7 @@ func TestResyncPeriods(t *testing.T) {
 // check, then those whose period was over at the last check.
 func TestNaiveProcessorResync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newNaiveProcessor(10 * time.Second)
+		p := NewNaiveProcessor(10 * time.Second)
 		heard := map[string]int{}
 		add := func(name string, period time.Duration) {
 			p.Add(cache.ResourceEventHandlerFuncs{UpdateFunc: func(any, any) { heard[name]++ }}, cache.HandlerOptions{ResyncPeriod: &period}, name, nil, false)
@@ -84,7 +84,7 @@ func TestNaiveProcessorResync(t *testing.T) {
 // After the start the check period can't change: the reflector has read it.
 func TestNaiveProcessorCheckPeriod(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newNaiveProcessor(time.Minute)
+		p := NewNaiveProcessor(time.Minute)
 		add := func(period time.Duration) {
 			p.Add(cache.ResourceEventHandlerFuncs{}, cache.HandlerOptions{ResyncPeriod: &period}, "", nil, false)
 		}
@@ -101,7 +101,7 @@ func TestNaiveProcessorCheckPeriod(t *testing.T) {
 
 func TestNaiveProcessorEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newNaiveProcessor(0)
+		p := NewNaiveProcessor(0)
 		gate := make(chan struct{})
 		calls := 0
 		r := p.Add(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { calls++; <-gate }}, cache.HandlerOptions{}, "name", nil, false).(*naiveRegistration)
@@ -128,7 +128,7 @@ func TestNaiveProcessorEnds(t *testing.T) {
 
 // A registration that is removed between being chosen and being called is not called.
 func TestNaiveProcessorRemovesAtOnce(t *testing.T) {
-	p := newNaiveProcessor(0)
+	p := NewNaiveProcessor(0)
 	called := false
 	var second cache.ResourceEventHandlerRegistration
 	p.Add(cache.ResourceEventHandlerFuncs{DeleteFunc: func(any) { require.NoError(t, p.Remove(second)) }}, cache.HandlerOptions{}, "", nil, true)
@@ -145,7 +145,7 @@ func TestNaiveProcessorLogger(t *testing.T) {
 	defer func() { utilruntime.ReallyCrash, utilruntime.PanicHandlers = really, handlers }()
 	var heard []string
 	logger := funcr.New(func(_, args string) { heard = append(heard, args) }, funcr.Options{})
-	p := newNaiveProcessor(0)
+	p := NewNaiveProcessor(0)
 	p.Add(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { panic("handler") }},
 		cache.HandlerOptions{Logger: &logger, ResyncPeriod: ptr.To(time.Minute)}, "", nil, true)
 	require.Len(t, heard, 1)
