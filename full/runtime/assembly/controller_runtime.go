@@ -7,6 +7,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/informer-walkthrough/informer-walkthrough/full/runtime/builder"
 )
 
 // ControllerRuntime are controller-runtime's layers on client-go's informers, as they come: what the
@@ -18,4 +20,5 @@ var ControllerRuntime = Layers{
 	NewKind:       source.TypedKind[client.Object, reconcile.Request],
 	Workqueue:     ControllerRuntimePriorityQueue,
 	NewController: controller.NewTyped[reconcile.Request],
+	Build:         builder.ControllerRuntime[reconcile.Request],
 }

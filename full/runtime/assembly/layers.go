@@ -48,6 +48,9 @@ type Layers struct {
 	Workqueue Workqueue
 	// NewController: NewTyped of chapter 6 or of controller-runtime.
 	NewController builder.NewController[reconcile.Request]
+	// Build: nil for our builder, which asks NewKind and NewController, or builder.ControllerRuntime for
+	// controller-runtime's, which does not.
+	Build builder.BuildFunc[reconcile.Request]
 }
 
 // WithDefaults fills in ours wherever nothing was chosen, so that a constructor can be wrapped.

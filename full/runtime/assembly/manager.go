@@ -21,7 +21,13 @@ func NewManager(config *rest.Config, o manager.Options, l Layers) (manager.Manag
 // ControllerManagedBy begins a controller of the chosen layers that m will start.
 func ControllerManagedBy(m manager.Manager, l Layers) *builder.Builder {
 	l = l.WithDefaults()
-	return builder.ControllerManagedBy(m).WithNewKind(l.NewKind).WithNewController(NewController(l))
+	b := builder.ControllerManagedBy(m).WithNewKind(l.NewKind).WithNewController(NewController(l))
+	if l.Build != nil {
+		b = b.WithBuild(func(name string, m manager.Manager, said builder.Inputs[reconcile.Request], o controller.Options) (controller.Controller, error) {
+			return l.Build(name, m, said, l.Workqueue.choose(m, o))
+		})
+	}
+	return b
 }
 
 // NewController returns what makes controllers on the chosen workqueue. Options that ask for another
@@ -29,14 +35,6 @@ func ControllerManagedBy(m manager.Manager, l Layers) *builder.Builder {
 func NewController(l Layers) builder.NewController[reconcile.Request] {
 	l = l.WithDefaults()
 	return func(name string, m manager.Manager, o controller.Options) (controller.Controller, error) {
-		byPriority := o.UsePriorityQueue
-		if byPriority == nil && m != nil {
-			byPriority = m.GetControllerOptions().UsePriorityQueue
-		}
-		if o.NewQueue == nil && (byPriority == nil || *byPriority == l.Workqueue.ByPriority) {
-			o.NewQueue = l.Workqueue.New
-			o.UsePriorityQueue = &l.Workqueue.ByPriority
-		}
-		return l.NewController(name, m, o)
+		return l.NewController(name, m, l.Workqueue.choose(m, o))
 	}
 }

@@ -3,7 +3,9 @@ package assembly
 import (
 	"k8s.io/client-go/tools/cache"
 	clientgo "k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	crpriorityqueue "sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/informer-walkthrough/informer-walkthrough/chapters/06-reconcile-loop/priorityqueue"
@@ -36,6 +38,18 @@ type Workqueue struct {
 	New NewWorkqueueFunc
 	// ByPriority: it hands out by priority, and wants the limiter that belongs to such a queue.
 	ByPriority bool
+}
+
+// choose returns the options with this queue, unless they or the manager's ask for another.
+func (w Workqueue) choose(m manager.Manager, o controller.Options) controller.Options {
+	byPriority := o.UsePriorityQueue
+	if byPriority == nil && m != nil {
+		byPriority = m.GetControllerOptions().UsePriorityQueue
+	}
+	if o.NewQueue == nil && (byPriority == nil || *byPriority == w.ByPriority) {
+		o.NewQueue, o.UsePriorityQueue = w.New, &w.ByPriority
+	}
+	return o
 }
 
 // The queues that carry requests. Today's controller-runtime runs on the last one.

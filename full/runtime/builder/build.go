@@ -47,8 +47,7 @@ func (b *TypedBuilder[request]) Build(r reconcile.TypedReconciler[request]) (con
 	if name == "" {
 		return nil, errors.New("one of For() or Named() must be called")
 	}
-	// Before the controller is made: making it adds it to the manager.
-	sources, err := source.DoWatch(source.Inputs[request]{
+	said := Inputs[request]{
 		Cache:      b.mgr.GetCache(),
 		Scheme:     b.mgr.GetScheme(),
 		Mapper:     b.mgr.GetRESTMapper(),
@@ -58,7 +57,14 @@ func (b *TypedBuilder[request]) Build(r reconcile.TypedReconciler[request]) (con
 		Raw:        b.raw,
 		Predicates: b.global,
 		NewKind:    b.newKind,
-	})
+	}
+	if b.build != nil {
+		o := b.options
+		o.Reconciler = r
+		return b.build(name, b.mgr, said, o)
+	}
+	// Before the controller is made: making it adds it to the manager.
+	sources, err := source.DoWatch(said)
 	if err != nil {
 		return nil, err
 	}

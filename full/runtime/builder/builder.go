@@ -29,7 +29,8 @@ type TypedBuilder[request comparable] struct {
 	name          string
 	options       controller.TypedOptions[request]
 	newController NewController[request]
-	newKind       NewKind[request] // nil is chapter 2's
+	newKind       NewKind[request]   // nil is chapter 2's
+	build         BuildFunc[request] // nil: DoWatch and newController
 
 	forInput ForInput
 	owns     []OwnsInput

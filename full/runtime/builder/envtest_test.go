@@ -9,7 +9,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
@@ -18,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -25,12 +25,18 @@ import (
 	"github.com/informer-walkthrough/informer-walkthrough/internal/controlplane"
 )
 
+// not refuses the objects of a name.
+func not(name string) predicate.Predicate {
+	return predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetName() != name })
+}
+
 // TestUnderControllerRuntime: For, Owns, Watches and a raw source bring their
 // requests to Reconcile, under a manager that knows nothing of us.
 func TestUnderControllerRuntime(t *testing.T) {
 	controllers := map[string]func(*builder.Builder) *builder.Builder{
 		"our default":                     func(b *builder.Builder) *builder.Builder { return b },
 		"controller-runtime's controller": func(b *builder.Builder) *builder.Builder { return b.WithNewController(controller.New) },
+		"controller-runtime's builder":    func(b *builder.Builder) *builder.Builder { return b.WithBuild(builder.ControllerRuntime) },
 	}
 	for name, choose := range controllers {
 		t.Run(name, func(t *testing.T) {
@@ -51,8 +57,9 @@ func TestUnderControllerRuntime(t *testing.T) {
 				}
 			}
 			require.NoError(t, choose(builder.ControllerManagedBy(mgr)).
-				For(&appsv1.Deployment{}).
-				Owns(&corev1.ConfigMap{}).
+				WithEventFilter(not("filtered")).
+				For(&appsv1.Deployment{}, builder.WithPredicates(not("refused"))).
+				Owns(&corev1.ConfigMap{}, builder.MatchEveryOwner).
 				Watches(&corev1.ServiceAccount{}, handler.EnqueueRequestsFromMapFunc(named("mapped")), builder.OnlyMetadata).
 				WatchesRawSource(source.Channel(ticks, handler.EnqueueRequestsFromMapFunc(named("tick")))).
 				Complete(reconcile.Func(func(_ context.Context, req reconcile.Request) (reconcile.Result, error) {
@@ -79,17 +86,18 @@ func TestUnderControllerRuntime(t *testing.T) {
 			cl, err := client.New(cfg, client.Options{})
 			require.NoError(t, err)
 
-			deployment := &appsv1.Deployment{ObjectMeta: meta("d"), Spec: appsv1.DeploymentSpec{
-				Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}},
-				Template: corev1.PodTemplateSpec{
-					ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"a": "b"}},
-					Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}},
-			}}
-			require.NoError(t, cl.Create(t.Context(), deployment))
+			for _, name := range []string{"filtered", "refused", "d"} {
+				require.NoError(t, cl.Create(t.Context(), &appsv1.Deployment{ObjectMeta: meta(name), Spec: appsv1.DeploymentSpec{
+					Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}},
+					Template: corev1.PodTemplateSpec{
+						ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"a": "b"}},
+						Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}},
+				}}))
+			}
 			expect(ns + "/d")
 
 			child := &corev1.ConfigMap{ObjectMeta: meta("child")}
-			child.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "Deployment", Name: "owner", UID: "u", Controller: ptr.To(true)}}
+			child.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "Deployment", Name: "owner", UID: "u"}}
 			require.NoError(t, cl.Create(t.Context(), child))
 			expect(ns + "/owner")
 
