@@ -1,6 +1,6 @@
 # `make help` lists what there is.
 .DEFAULT_GOAL := help
-.PHONY: help run test controlplane lint generate clean
+.PHONY: help run test matrix controlplane lint generate clean
 
 GO ?= go
 
@@ -16,6 +16,9 @@ run: ## start everything and watch events pass the layers (ONCE=1: end when the 
 
 test: ## bring the control plane, then run every test with the race detector
 	@GO="$(GO)" sh tools/test.sh
+
+matrix: ## run the operator on every combination of layers, for hours, and write docs/matrix.md
+	$(GO) test ./full/runtime/assembly -race -run '^TestMatrix$$' -v -timeout 0 -args -matrix.all -matrix.write
 
 controlplane: ## bring etcd and kube-apiserver to this machine (CONTROLLER_MANAGER=1: kube-controller-manager, too)
 	$(GO) run ./internal/controlplane/cmd/controlplane $(if $(CONTROLLER_MANAGER),--with-controller-manager)

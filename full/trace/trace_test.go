@@ -98,6 +98,7 @@ var assemblies = map[string]struct {
 			NewKind:       crsource.TypedKind[client.Object, reconcile.Request],
 			Workqueue:     assembly.ControllerRuntimePriorityQueue,
 			NewController: crcontroller.NewTyped[reconcile.Request],
+			Build:         builder.ControllerRuntime[reconcile.Request],
 		},
 		applied: [3]string{"Add", "Update", "Delete"},
 	},

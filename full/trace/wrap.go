@@ -37,5 +37,6 @@ func Wrap(l assembly.Layers, t *Tracer) assembly.Layers {
 	l.NewController = func(name string, m manager.Manager, o controller.Options) (controller.Controller, error) {
 		return newController(name, m, wrapController(o, m, t))
 	}
+	l.Build = nil // controller-runtime's builder asks neither of the two; ours does, and makes the same
 	return l
 }

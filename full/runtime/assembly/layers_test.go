@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	. "github.com/informer-walkthrough/informer-walkthrough/full/runtime/assembly"
+	"github.com/informer-walkthrough/informer-walkthrough/full/runtime/builder"
 )
 
 func noMapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
@@ -58,7 +59,8 @@ func TestOptionsOfTheCallerWin(t *testing.T) {
 	assert.Same(t, given, mgr.GetCache())
 }
 
-// Which queue a controller gets: the layer's, unless its options or the manager's ask for another.
+// Which queue a controller gets, of either builder: the layer's, unless its options or the manager's ask for
+// another.
 func TestNewControllerChoosesTheQueue(t *testing.T) {
 	own := func(string, clientgo.TypedRateLimiter[reconcile.Request]) clientgo.TypedRateLimitingInterface[reconcile.Request] {
 		return nil
@@ -90,6 +92,17 @@ func TestNewControllerChoosesTheQueue(t *testing.T) {
 			}
 			_, err = NewController(tc.layers)("name", mgr, tc.controller)
 			require.NoError(t, err)
+			assert.Equal(t, tc.newQueue, got.NewQueue != nil, tc.reason)
+			assert.Equal(t, tc.byPriority, got.UsePriorityQueue, tc.reason)
+
+			got = controller.Options{}
+			tc.layers.Build = func(_ string, _ manager.Manager, _ builder.Inputs[reconcile.Request], o controller.Options) (controller.Controller, error) {
+				got = o
+				return nil, nil
+			}
+			require.NoError(t, ControllerManagedBy(mgr, tc.layers).Named("name").For(&corev1.ConfigMap{}).WithOptions(tc.controller).Complete(
+				reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) { return reconcile.Result{}, nil })))
+			assert.NotNil(t, got.Reconciler, "another builder gets it in the options")
 			assert.Equal(t, tc.newQueue, got.NewQueue != nil, tc.reason)
 			assert.Equal(t, tc.byPriority, got.UsePriorityQueue, tc.reason)
 		})

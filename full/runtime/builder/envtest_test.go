@@ -53,6 +53,9 @@ func TestUnderControllerRuntime(t *testing.T) {
 			ticks := make(chan event.GenericEvent)
 			named := func(name string) handler.MapFunc {
 				return func(_ context.Context, o client.Object) []reconcile.Request {
+					if _, ok := o.(*metav1.PartialObjectMetadata); ok {
+						name += "-by-metadata"
+					}
 					return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: name + "-" + o.GetName()}}}
 				}
 			}
@@ -102,7 +105,7 @@ func TestUnderControllerRuntime(t *testing.T) {
 			expect(ns + "/owner")
 
 			require.NoError(t, cl.Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: meta("sa")}))
-			expect("/mapped-sa")
+			expect("/mapped-by-metadata-sa")
 
 			ticks <- event.GenericEvent{Object: child}
 			expect("/tick-child")
