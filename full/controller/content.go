@@ -131,9 +131,10 @@ func (c content) applyConfiguration(mirror *v1alpha1.Mirror, namespace string, s
 	if standing != nil {
 		meta.WithUID(standing.GetUID()).WithResourceVersion(standing.GetResourceVersion())
 	} else {
-		// Apply knows no "create only". A time of creation is overwritten when an
-		// object is created and refused when one is changed, which is the same.
-		meta.WithCreationTimestamp(metav1.Unix(0, 0))
+		// Apply knows no "create only". This field, which belongs to the API server,
+		// is dropped when an object is created and refused when one is changed,
+		// which comes to the same.
+		meta.WithDeletionGracePeriodSeconds(-1)
 	}
 	immutable := ptr.To(true)
 	if !c.immutable {

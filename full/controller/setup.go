@@ -103,11 +103,11 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, layers assembly.Layers) 
 			MaxConcurrentReconciles: 4, // Mirrors that write don't keep others waiting
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](minRetry, maxRetry),
 		}).
-		For(&v1alpha1.Mirror{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, remade))).
+		For(&v1alpha1.Mirror{}, builder.WithPredicates(mirrorChanged)).
 		Owns(&corev1.Secret{}).
 		Owns(&corev1.ConfigMap{}).
 		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(r.mirrorsOfNamespace),
-			builder.WithPredicates(predicate.Or(predicate.LabelChangedPredicate{}, remade, leaving)))
+			builder.WithPredicates(namespaceChanged))
 	for _, kind := range []v1alpha1.SourceKind{v1alpha1.Secret, v1alpha1.ConfigMap} {
 		b = b.WatchesRawSource(layers.NewKind(objects, newMetadata(kind), handler.EnqueueRequestsFromMapFunc(r.mirrorsOfObject), notCopies))
 	}
@@ -139,6 +139,12 @@ func sourceKey(kind v1alpha1.SourceKind, name string) string { return string(kin
 const (
 	minRetry = 50 * time.Millisecond
 	maxRetry = time.Minute
+)
+
+// Changes that a pass depends on; a deletion raises a Mirror's generation, too.
+var (
+	mirrorChanged    = predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, remade)
+	namespaceChanged = predicate.Or[client.Object](predicate.LabelChangedPredicate{}, remade, leaving)
 )
 
 // remade passes the update in which another object of the same name took the

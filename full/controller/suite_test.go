@@ -1,9 +1,13 @@
 package controller
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,13 +18,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/informer-walkthrough/informer-walkthrough/full/api/v1alpha1"
 	"github.com/informer-walkthrough/informer-walkthrough/full/runtime/assembly"
@@ -49,66 +51,119 @@ type world struct {
 	suffix string
 	cfg    *rest.Config
 	ctx    context.Context
+	layers assembly.Layers
+	// op is the operator that runs now.
+	op *operator
 }
 
 // onEachRuntime runs a test with the operator started on each runtime.
 func onEachRuntime(t *testing.T, test func(w *world)) {
+	t.Helper()
+	inEachWorld(t, func(w *world) {
+		w.start()
+		test(w)
+	})
+}
+
+// inEachWorld runs a test that starts the operator itself, on each runtime.
+func inEachWorld(t *testing.T, test func(w *world)) {
+	t.Helper()
 	for name, layers := range runtimes {
 		t.Run(name, func(t *testing.T) {
-			cfg := controlplane.Config(t)
-			_, err := envtest.InstallCRDs(cfg, envtest.CRDInstallOptions{Paths: []string{"../config/crd"}})
-			require.NoError(t, err)
-			scheme, err := NewScheme()
-			require.NoError(t, err)
-			c, err := client.New(cfg, client.Options{Scheme: scheme})
-			require.NoError(t, err)
-			w := &world{T: t, Client: c, cfg: cfg, ctx: t.Context(),
-				suffix: fmt.Sprintf("%d-%d", os.Getpid(), time.Now().UnixNano()%1e9)}
-
-			mgr, err := assembly.NewManager(cfg, manager.Options{
-				Scheme: scheme, Cache: CacheOptions(),
-				Metrics:    metricsserver.Options{BindAddress: "0"},
-				Controller: config.Controller{SkipNameValidation: ptr.To(true)},
-			}, layers)
-			require.NoError(t, err)
-			r := &Reconciler{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("mirror-operator")}
-			require.NoError(t, r.SetupWithManager(mgr, layers))
-
-			ctx, stop := context.WithCancel(context.Background())
-			stopped := make(chan error, 1)
-			go func() { stopped <- mgr.Start(ctx) }()
-			t.Cleanup(func() {
-				w.ctx = context.Background()
-				var mirrors v1alpha1.MirrorList
-				if err := c.List(w.ctx, &mirrors); err == nil {
-					for i := range mirrors.Items {
-						_ = c.Delete(w.ctx, &mirrors.Items[i])
-					}
-					w.eventually("every Mirror is gone", func() error {
-						if err := c.List(w.ctx, &mirrors); err != nil || len(mirrors.Items) == 0 {
-							return err
-						}
-						return fmt.Errorf("%d left, the first %s", len(mirrors.Items), mirrors.Items[0].Name)
-					})
-				}
-				stop()
-				require.NoError(t, <-stopped)
-			})
+			w := newWorld(t)
+			w.layers = layers
 			test(w)
 		})
 	}
 }
 
+// newWorld is a world without an operator.
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	cfg := controlplane.Config(t)
+	scheme, err := NewScheme()
+	require.NoError(t, err)
+	c, err := client.NewWithWatch(cfg, client.Options{Scheme: scheme})
+	require.NoError(t, err)
+	w := &world{T: t, Client: c, cfg: cfg, ctx: t.Context(),
+		suffix: fmt.Sprintf("%d-%d", os.Getpid(), time.Now().UnixNano()%1e9)}
+	w.installOnce()
+	t.Cleanup(w.cleanUp)
+	return w
+}
+
+// installed is done once for the control plane of this test binary.
+var installed sync.Once
+
+// installOnce applies what a cluster gets before the operator is run in it.
+func (w *world) installOnce() {
+	w.Helper()
+	installed.Do(func() {
+		_, err := envtest.InstallCRDs(w.cfg, envtest.CRDInstallOptions{Paths: []string{"../config/crd"}})
+		require.NoError(w, err)
+		for _, path := range []string{"../config/manager/manager.yaml", "../config/rbac/role.yaml", "../config/rbac/binding.yaml", "../config/rbac/user_roles.yaml"} {
+			w.apply(path)
+		}
+		as := rest.CopyConfig(w.cfg)
+		as.Impersonate = operatorUser
+		c, err := client.New(as, client.Options{Scheme: w.Scheme()})
+		require.NoError(w, err)
+		w.eventually("the API server knows the operator's roles", func() error { return c.List(w.ctx, &v1alpha1.MirrorList{}) })
+	})
+}
+
+// apply applies a file of manifests as kubectl does, and returns the objects.
+func (w *world) apply(path string) []*unstructured.Unstructured {
+	w.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(w, err)
+	var all []*unstructured.Unstructured
+	for docs := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096); ; {
+		u := &unstructured.Unstructured{}
+		if err := docs.Decode(u); errors.Is(err, io.EOF) {
+			return all
+		} else {
+			require.NoError(w, err, path)
+		}
+		require.NoError(w, w.Client.Apply(w.ctx, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner("test"), client.ForceOwnership), path)
+		all = append(all, u)
+	}
+}
+
+// cleanUp takes away the Mirrors, which shows once more that they can go, and the
+// labels of the namespaces, which can't be deleted here.
+func (w *world) cleanUp() {
+	w.ctx = context.Background()
+	defer w.stop()
+	var mirrors v1alpha1.MirrorList
+	require.NoError(w, w.List(w.ctx, &mirrors))
+	if len(mirrors.Items) > 0 && w.op == nil {
+		w.start()
+	}
+	for i := range mirrors.Items {
+		require.NoError(w, client.IgnoreNotFound(w.Delete(w.ctx, &mirrors.Items[i])))
+	}
+	w.eventually("every Mirror is gone", func() error {
+		if err := w.List(w.ctx, &mirrors); err != nil || len(mirrors.Items) == 0 {
+			return err
+		}
+		return fmt.Errorf("%d left, the first %s", len(mirrors.Items), mirrors.Items[0].Name)
+	})
+}
+
+// patience is for a machine that compiles something else meanwhile.
+const patience = 20 * time.Second
+
 // eventually waits until check finds nothing wrong, and reports what it last found.
 func (w *world) eventually(reason string, check func() error) {
 	w.Helper()
 	var last error
-	for deadline := time.Now().Add(20 * time.Second); ; {
+	for deadline := time.Now().Add(patience); ; {
 		if last = check(); last == nil {
 			return
 		}
 		if time.Now().After(deadline) {
-			w.Fatalf("not within 20 s: %s: %v", reason, last)
+			w.Fatalf("not within %s: %s: %v", patience, reason, last)
 		}
 		<-time.After(20 * time.Millisecond)
 	}
@@ -204,4 +259,26 @@ func (w *world) condition(m *v1alpha1.Mirror, kind string, status metav1.Conditi
 		return nil
 	})
 	return c
+}
+
+// ready waits until the Mirror is Ready and counts n copies.
+func (w *world) ready(m *v1alpha1.Mirror, n int) {
+	w.Helper()
+	w.eventually(fmt.Sprintf("Mirror %s is ready with %d copies", m.Name, n), func() error {
+		w.condition(m, v1alpha1.Ready, metav1.ConditionTrue, reasonSynced)
+		if int(m.Status.Desired) != n || int(m.Status.Synced) != n {
+			return fmt.Errorf("has %d of %d", m.Status.Synced, m.Status.Desired)
+		}
+		return nil
+	})
+}
+
+// reaches waits for a request that the test holds.
+func (w *world) reaches(reached <-chan struct{}) {
+	w.Helper()
+	select {
+	case <-reached:
+	case <-time.After(patience):
+		w.Fatal("the request that the test wants to hold never came; the log says:\n", w.op.log)
+	}
 }

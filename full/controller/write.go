@@ -55,7 +55,7 @@ func (r *Reconciler) put(ctx context.Context, mirror *v1alpha1.Mirror, source co
 	applied := source.applyConfiguration(mirror, key.Namespace, standing)
 	err := r.Apply(ctx, applied, client.FieldOwner(FieldManager), client.ForceOwnership)
 	switch {
-	case standing == nil && causedBy(err, "metadata.creationTimestamp"):
+	case standing == nil && causedBy(err, "metadata.deletionGracePeriodSeconds"):
 		return errStale
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) || namespaceNotFound(err):
 		return errLeaving
