@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -76,24 +77,16 @@ func (f *folder) remove() error {
 
 // sweep removes the folders of processes that did not get to it.
 func sweep() error {
-	root, err := tempRoot()
-	if err != nil {
-		return err
-	}
-	entries, err := os.ReadDir(root)
+	paths, err := folders()
 	if err != nil {
 		return err
 	}
 	var errs []error
-	for _, entry := range entries {
-		if !strings.HasPrefix(entry.Name(), folderPrefix) {
-			continue
-		}
-		info, err := entry.Info()
+	for _, path := range paths {
+		info, err := os.Lstat(path)
 		if err != nil || !info.IsDir() || !mine(info) {
 			continue
 		}
-		path := filepath.Join(root, entry.Name())
 		owner, err := tryLock(filepath.Join(path, ownerFile), 0)
 		switch {
 		case err == nil:
@@ -107,6 +100,30 @@ func sweep() error {
 		return fmt.Errorf("clean up after a process that was killed: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	return nil
+}
+
+// folders returns the folders of all control planes: those where temporary files
+// go, and those that processes live in, since TMPDIR may have been another one.
+func folders() ([]string, error) {
+	root, err := tempRoot()
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := inhabitedFolders()
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), folderPrefix) {
+			paths = append(paths, filepath.Join(root, entry.Name()))
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths), nil
 }
 
 // mine reports whether the file is this user's: anyone may write to /tmp.

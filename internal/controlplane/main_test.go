@@ -25,7 +25,8 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		fmt.Println("folder:", c.folder.path)
-		waitForEver()
+		waitForParent()
+		_ = c.Stop()
 	case "tests":
 		// As a test package of ours does it, with one test that asks for a
 		// control plane and does not end: see TestAsksAndWaits.
@@ -42,11 +43,11 @@ func TestAsksAndWaits(t *testing.T) {
 	}
 	Config(t)
 	fmt.Println("folder:", shared.running.folder.path)
-	waitForEver()
+	waitForParent()
 }
 
-// waitForEver waits until the parent process ends.
-func waitForEver() {
+// waitForParent waits until the parent process ends.
+func waitForParent() {
 	_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
 }
 

@@ -39,7 +39,7 @@ func killProcesses(folder string) error {
 // that have a file or folder below the folder in a flag. Something else that
 // names it, such as a pager on a log in it, is not ours.
 func findProcesses(folder string) ([]int, error) {
-	ours := regexp.MustCompile(`^(?:.*/)?(?:etcd|kube-apiserver|kube-controller-manager) .*--[a-z-]+=` + regexp.QuoteMeta(folder) + `/`)
+	ours := regexp.MustCompile(commandIn + regexp.QuoteMeta(folder) + `/`)
 	commands, err := commandLines()
 	if err != nil {
 		return nil, err
@@ -51,6 +51,27 @@ func findProcesses(folder string) ([]int, error) {
 		}
 	}
 	return pids, nil
+}
+
+// commandIn matches the command line of a process of a control plane up to the
+// path in a flag.
+const commandIn = `^(?:.*/)?(?:etcd|kube-apiserver|kube-controller-manager) .*--[a-z-]+=`
+
+var inhabited = regexp.MustCompile(commandIn + `(/[^ ]*/` + folderPrefix + `[0-9]+)/`)
+
+// inhabitedFolders returns the folders of all control planes that run.
+func inhabitedFolders() ([]string, error) {
+	commands, err := commandLines()
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, command := range commands {
+		if match := inhabited.FindStringSubmatch(command); match != nil {
+			paths = append(paths, match[1])
+		}
+	}
+	return paths, nil
 }
 
 // commandLines returns the arguments of every process, by spaces, from /proc
