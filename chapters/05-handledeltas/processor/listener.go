@@ -52,6 +52,7 @@ type listener struct {
 	// The goroutine's own.
 
 	panicked bool
+	dropped  bool      // something was not delivered because of the stop
 	since    time.Time // the end of the last call, while calls are timed
 }
 
@@ -118,6 +119,11 @@ func (l *listener) run() {
 		select {
 		case <-l.wake:
 		case <-l.stopped:
+			// Nothing of this is delivered. But if the mark comes first, the handler
+			// has seen all that was before it.
+			for _, b := range l.take(nil) {
+				l.deliver(b)
+			}
 			return
 		}
 		work = l.take(work[:0])
@@ -133,7 +139,7 @@ func (l *listener) run() {
 
 func (l *listener) deliver(b batch) {
 	if b.mark {
-		if !l.isStopped() && !l.HasSynced() {
+		if !l.dropped && !l.HasSynced() {
 			close(l.synced)
 		}
 		return
@@ -148,6 +154,7 @@ func (l *listener) deliver(b batch) {
 			continue
 		}
 		if l.isStopped() {
+			l.dropped = true
 			return
 		}
 		l.call(n)
@@ -163,6 +170,7 @@ func (l *listener) deliver(b batch) {
 // next one comes after a pause.
 func (l *listener) call(n *notification) {
 	if l.panicked && !l.pause() {
+		l.dropped = true
 		return
 	}
 	l.panicked = true

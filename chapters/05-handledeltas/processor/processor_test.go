@@ -1,6 +1,7 @@
 package processor_test
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"strings"
@@ -127,6 +128,41 @@ func TestRemovedHandlerDoesNotGetSynced(t *testing.T) {
 		synctest.Wait()
 		assert.False(t, registration.HasSynced(), "b was dropped, so the initial list has not been delivered")
 	})
+}
+
+// As client-go's: what counts is whether the handler has seen all of the initial list.
+func TestHandlerThatIsRemovedInItsLastInitialCallGetsSynced(t *testing.T) {
+	for name, end := range map[string]func(p *processor.Processor, r cache.ResourceEventHandlerRegistration, stop func()){
+		"removed": func(p *processor.Processor, r cache.ResourceEventHandlerRegistration, _ func()) {
+			require.NoError(t, p.Remove(r))
+		},
+		"stopped": func(_ *processor.Processor, _ cache.ResourceEventHandlerRegistration, stop func()) { stop() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, p *processor.Processor) {
+				release := make(chan struct{})
+				registration := addHandler(p, &recorder{before: func(string) { <-release }})
+				ctx, cancel := context.WithCancel(t.Context())
+				done := make(chan struct{})
+				go func() { defer close(done); p.Run(ctx) }()
+				synctest.Wait()
+				p.OnAdd(pod("a", "1"), true)
+				p.Flush()
+				synctest.Wait()
+				p.Synced() // the mark waits behind the call
+				p.OnAdd(pod("b", "1"), false)
+				p.Flush()
+				end(p, registration, cancel)
+				synctest.Wait()
+				assert.False(t, registration.HasSynced(), "the handler has not returned")
+				close(release)
+				synctest.Wait()
+				assert.True(t, registration.HasSynced(), "the handler has returned from all of the initial list")
+				cancel()
+				<-done
+			})
+		})
+	}
 }
 
 func TestDeliveredObjectsAreLetGo(t *testing.T) {
