@@ -9,7 +9,7 @@
 // streams its lists, each in a testing/synctest bubble: time is virtual, and what
 // a scenario waits for is that nothing can go on by itself.
 //
-// A scenario named after a number in bugs.md, as B24, is the regression test of a
+// A scenario named after a number in docs/bug-reports.md, as B24, is the regression test of a
 // public report. What an implementation is known to do otherwise is said by
 // Capabilities, and then that is what is asserted: a fault that was mended shows.
 //

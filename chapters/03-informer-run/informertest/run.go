@@ -2,6 +2,8 @@ package informertest
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -47,8 +49,9 @@ var ClientGo = Capabilities{
 
 type scenario func(w *world)
 
-// Run plays all scenarios with the informers that newInformer makes.
-func Run(t *testing.T, newInformer New, capabilities Capabilities) {
+// Run plays the scenarios with the informers that newInformer makes: all of them, or those whose name
+// begins with one of the given words.
+func Run(t *testing.T, newInformer New, capabilities Capabilities, words ...string) {
 	// The default error handlers slow down whoever logs errors, by the real clock
 	// of the last error, which a bubble's clock is far behind.
 	saved := utilruntime.ErrorHandlers
@@ -64,11 +67,16 @@ func Run(t *testing.T, newInformer New, capabilities Capabilities) {
 		"settings":  settings,
 		"panics":    panics,
 	}
+	played := 0
 	for name, watchList := range map[string]bool{"list": false, "streamed list": true} {
 		t.Run(name, func(t *testing.T) {
 			for name, scenarios := range groups {
 				t.Run(name, func(t *testing.T) {
 					for name, play := range scenarios {
+						if word, _, _ := strings.Cut(name, " "); len(words) > 0 && !slices.Contains(words, word) {
+							continue
+						}
+						played++
 						t.Run(name, func(t *testing.T) {
 							synctest.Test(t, func(t *testing.T) {
 								play(newWorld(t, newInformer, capabilities, watchList))
@@ -78,5 +86,8 @@ func Run(t *testing.T, newInformer New, capabilities Capabilities) {
 				})
 			}
 		})
+	}
+	if played == 0 {
+		t.Fatalf("there is no scenario whose name begins with one of %q", words)
 	}
 }
