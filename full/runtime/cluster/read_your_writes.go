@@ -23,7 +23,15 @@ func InOrder(newCache cache.NewCacheFunc) cache.NewCacheFunc {
 	}
 }
 
+// inOrderCache is the mark. It passes on the one method that a manager looks for beside cache.Cache's.
 type inOrderCache struct{ cache.Cache }
+
+// NeedLeaderElection is the cache's own: without it a manager would fill a cache that was added to it
+// only after it leads.
+func (c inOrderCache) NeedLeaderElection() bool {
+	own, ok := c.Cache.(interface{ NeedLeaderElection() bool })
+	return !ok || own.NeedLeaderElection() // silence means yes, as a manager takes it
+}
 
 var (
 	errReordered = errors.New("Client.Cache.EnableReadYourWritesConsistency needs a queue that keeps the order of the watch: " +
