@@ -141,7 +141,7 @@ func TestB89_ErrorAndRequeueAfterTogether(t *testing.T) {
 		assert.Contains(t, log.String(), "Warning", "and that is said")
 
 		w.queue.Add(named("terminal"))
-		time.Sleep(24 * time.Hour)
+		time.Sleep(90 * time.Minute)
 		synctest.Wait()
 		assert.Zero(t, w.queue.NumRequeues(named("terminal")))
 		assert.Equal(t, 2, calls, "a is not called again after the hour")

@@ -68,7 +68,7 @@ func TestPriorityIsKeptOrReplaced(t *testing.T) {
 		synctest.Wait()
 		order = nil
 		q.Add(named("blocks"))
-		time.Sleep(time.Hour)
+		time.Sleep(10 * time.Minute)
 		synctest.Wait()
 		assert.Equal(t, []string{"blocks", "raised", "keeps", "other"}, order, "all three were due when the worker was free")
 		require.NoError(t, w.stop())

@@ -49,6 +49,29 @@ func TestSameAsControllerRuntime(t *testing.T) {
 	}
 }
 
+// TestRaisedWhileWaiting is about items that become due at one time, which random
+// programs avoid: the order then is that of the priorities, and of the raises.
+func TestRaisedWhileWaiting(t *testing.T) {
+	for name, newQueue := range constructors {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q := newQueue("")
+				q.AddWithOpts(upstream.AddOpts{After: time.Minute}, "a", "b", "c")
+				q.AddWithOpts(upstream.AddOpts{After: time.Hour, Priority: new(1)}, "c")
+				q.AddWithOpts(upstream.AddOpts{After: time.Hour, Priority: new(1)}, "a")
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				require.Equal(t, 3, q.Len(), "the sooner time counts")
+				for _, want := range []string{"c", "a", "b"} {
+					item, _ := q.Get()
+					require.Equal(t, want, item)
+				}
+				q.ShutDown()
+			})
+		})
+	}
+}
+
 func TestB79_AddMergesAWaitingAddAfter(t *testing.T) {
 	for name, newQueue := range constructors {
 		t.Run(name, func(t *testing.T) {
