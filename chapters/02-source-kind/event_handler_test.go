@@ -243,18 +243,35 @@ func TestBridgeObjectTypes(t *testing.T) {
 
 // TestB19_Tombstones: the last known state arrives, and says that it is no more than that.
 func TestB19_Tombstones(t *testing.T) {
-	var got []event.TypedDeleteEvent[*corev1.Pod]
+	onBoth(t, func(t *testing.T, newKind newKind[*corev1.Pod, string]) {
+		var got []event.TypedDeleteEvent[*corev1.Pod]
+		h := bridge(t, func(c cache.Cache) upstream.TypedSyncingSource[string] {
+			return newKind(c, &corev1.Pod{}, handler.TypedFuncs[*corev1.Pod, string]{
+				DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[*corev1.Pod], _ queue) { got = append(got, e) },
+			})
+		}, newQueue[string](t))
+		p := pod("a", "1")
+		h.OnDelete(toolscache.DeletedFinalStateUnknown{Key: "ns/a", Obj: p})
+		h.OnDelete(p)
+		require.Equal(t, []event.TypedDeleteEvent[*corev1.Pod]{{Object: p, DeleteStateUnknown: true}, {Object: p}}, got)
+
+		got = nil
+		for _, obj := range []any{nil, &corev1.ConfigMap{}} {
+			require.NotPanics(t, func() { h.OnDelete(toolscache.DeletedFinalStateUnknown{Key: "ns/a", Obj: obj}) })
+		}
+		require.Empty(t, got, "an event without its object must not reach the handler")
+	})
+}
+
+// What is dropped is named in the log, and a nil pointer of the right type is dropped, too.
+func TestTombstonesWithoutTheirObjectAreNamed(t *testing.T) {
 	h := bridge(t, func(c cache.Cache) upstream.TypedSyncingSource[string] {
 		return source.TypedKind(c, &corev1.Pod{}, handler.TypedFuncs[*corev1.Pod, string]{
-			DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[*corev1.Pod], _ queue) { got = append(got, e) },
+			DeleteFunc: func(context.Context, event.TypedDeleteEvent[*corev1.Pod], queue) {
+				assert.Fail(t, "an event without an object must not reach the handler")
+			},
 		})
 	}, newQueue[string](t))
-	p := pod("a", "1")
-	h.OnDelete(toolscache.DeletedFinalStateUnknown{Key: "ns/a", Obj: p})
-	h.OnDelete(p)
-	require.Equal(t, []event.TypedDeleteEvent[*corev1.Pod]{{Object: p, DeleteStateUnknown: true}, {Object: p}}, got)
-
-	got = nil
 	dropped := map[string]any{
 		"<nil>":         nil,
 		"*v1.ConfigMap": &corev1.ConfigMap{},
@@ -265,5 +282,4 @@ func TestB19_Tombstones(t *testing.T) {
 		require.NotPanics(t, func() { h.OnDelete(toolscache.DeletedFinalStateUnknown{Key: "ns/a", Obj: obj}) })
 		assert.Equal(t, before+1, logged.with("OnDelete dropped", `"got"="`+name+`"`, `"want"="*v1.Pod"`), "the log must name %s", name)
 	}
-	require.Empty(t, got, "an event without an object must not reach the handler")
 }
