@@ -125,8 +125,10 @@ func (s *sharedIndexInformer) start() *controller {
 	s.blockDeltas.Lock()
 	defer s.blockDeltas.Unlock()
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.started {
+	again, transform, watchErrorHandler := s.started, s.transform, s.watchErrorHandler
+	s.started = true
+	s.mu.Unlock()
+	if again {
 		return nil
 	}
 	c := newController(config{
@@ -140,11 +142,13 @@ func (s *sharedIndexInformer) start() *controller {
 			TypeDescription:   s.options.ObjectDescription,
 			ResyncPeriod:      s.processor.ResyncCheckPeriod(),
 			ShouldResync:      s.processor.ShouldResync,
-			Transform:         s.transform,
-			WatchErrorHandler: s.watchErrorHandler,
+			Transform:         transform,
+			WatchErrorHandler: watchErrorHandler,
 		},
 	})
-	s.started, s.reflector = true, c.reflector
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reflector = c.reflector
 	return c
 }
 
