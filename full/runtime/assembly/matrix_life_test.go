@@ -74,6 +74,10 @@ func startMirrors(t *testing.T, cfg *rest.Config, layers Layers) (stop func()) {
 	}
 }
 
+// stepLimit is for one step; a whole life takes a second or two. Short, so that many failures end before
+// go test's own limit.
+const stepLimit = 20 * time.Second
+
 // mirrorLife is one Mirror's, and what it needs of the cluster. The server makes up the names.
 type mirrorLife struct {
 	*testing.T
@@ -178,7 +182,7 @@ func (l *mirrorLife) eventually(reason string, check func() error) {
 	l.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.After(patience); ; {
+	for deadline := time.After(stepLimit); ; {
 		err := check()
 		if err == nil {
 			return
@@ -186,7 +190,7 @@ func (l *mirrorLife) eventually(reason string, check func() error) {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			require.NoError(l, err, "not within %s: %s", patience, reason)
+			require.NoError(l, err, "not within %s: %s", stepLimit, reason)
 		}
 	}
 }
