@@ -84,16 +84,18 @@ func TestOptionsReachCacheAndClient(t *testing.T) {
 		assert.Same(t, c.GetCache(), gotClient.Cache.Reader, "reads come from the cache")
 		assert.True(t, gotClient.Cache.Unstructured)
 
-		otherScheme, other := runtime.NewScheme(), &http.Client{}
+		otherScheme, other, reader := runtime.NewScheme(), &http.Client{}, &informertest.FakeInformers{}
 		_, err = n(&rest.Config{Host: "http://unused.invalid"}, offline, keep, func(o *cluster.Options) {
 			o.Cache.Scheme, o.Client.Scheme = otherScheme, otherScheme
 			o.Cache.HTTPClient, o.Client.HTTPClient = other, other
+			o.Client.Cache.Reader = reader
 		})
 		require.NoError(t, err)
 		assert.Same(t, otherScheme, gotCache.Scheme)
 		assert.Same(t, otherScheme, gotClient.Scheme)
 		assert.Same(t, other, gotCache.HTTPClient)
 		assert.Same(t, other, gotClient.HTTPClient)
+		assert.Same(t, reader, gotClient.Cache.Reader)
 	})
 }
 

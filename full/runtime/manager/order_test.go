@@ -176,6 +176,13 @@ func TestRunnableFails(t *testing.T) {
 				assert.Equal(t, []string{"start others", "stop others"}, j.all())
 			})
 		})
+		t.Run("also with an error that only looks like a stop", func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				mgr := make1(t, n, offline())
+				require.NoError(t, mgr.Add(manager.RunnableFunc(func(context.Context) error { return context.Canceled })))
+				assert.ErrorIs(t, start(t, mgr).wait(), context.Canceled, "nobody had stopped it")
+			})
+		})
 		t.Run("one that ends without an error does not end the manager", func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				mgr := make1(t, n, offline())
