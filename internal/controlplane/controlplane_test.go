@@ -1,12 +1,13 @@
 package controlplane
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
@@ -81,25 +82,50 @@ func TestNextStartCleansUpAfterAKilledOwner(t *testing.T) {
 
 	assertGone(t, abandoned)
 	assert.DirExists(t, alive.path, "the folder of a process that lives should stay")
-	assert.NoError(t, syscall.Kill(neighbour.Process.Pid, 0), "and so should what runs in it")
-	assert.NoError(t, syscall.Kill(pager.Process.Pid, 0), "a process that only names the folder is not ours")
+	assert.True(t, neighbour.answers(), "and so should what runs in it")
+	assert.True(t, pager.answers(), "a process that only names the folder is not ours")
 
 	require.NoError(t, alive.remove())
 	assertGone(t, alive.path)
-	require.Error(t, neighbour.Wait(), "its owner should have ended it")
-	require.NoError(t, pager.Process.Kill())
-	require.Error(t, pager.Wait())
+	assert.False(t, neighbour.answers(), "its owner should have ended it")
 }
 
-// fakeProcess is a process of that name with a flag that names a file in the folder.
-func fakeProcess(t *testing.T, name, folder string) *exec.Cmd {
+// fake is a process that answers each line with one, and ends after a minute at
+// the latest.
+type fake struct {
+	in  io.Writer
+	out *bufio.Scanner
+}
+
+// fakeProcess starts one of that name with a flag that names a file in the folder.
+func fakeProcess(t *testing.T, name, folder string) *fake {
 	t.Helper()
-	cmd := exec.Command("/bin/sh")
-	cmd.Args = []string{"/some/where/" + name, "-c", "read wait; exit", "--data-dir=" + folder + "/etcd"}
-	_, err := cmd.StdinPipe()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	cmd := exec.CommandContext(ctx, "/bin/sh")
+	cmd.Args = []string{"/some/where/" + name, "-c", "while read line; do echo alive; done", "--data-dir=" + folder + "/etcd"}
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
-	return cmd
+	t.Cleanup(func() {
+		cancel()
+		_ = cmd.Wait()
+	})
+	return &fake{in, bufio.NewScanner(out)}
+}
+
+func (f *fake) answers() bool {
+	_, err := fmt.Fprintln(f.in, "there?")
+	return err == nil && f.out.Scan()
+}
+
+func TestSweepEndsProcessesWithoutAFolder(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), folderPrefix+"1")
+	orphan := fakeProcess(t, "kube-apiserver", folder)
+	require.True(t, orphan.answers())
+	require.NoError(t, sweep())
+	assert.False(t, orphan.answers(), "its folder is gone, so it has no owner")
 }
 
 func TestSweepKeeps(t *testing.T) {

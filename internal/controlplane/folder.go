@@ -84,6 +84,10 @@ func sweep() error {
 	var errs []error
 	for _, path := range paths {
 		info, err := os.Lstat(path)
+		if errors.Is(err, os.ErrNotExist) {
+			_ = killProcesses(path) // something else tidied up; if they are another user's, it can't
+			continue
+		}
 		if err != nil || !info.IsDir() || !mine(info) {
 			continue
 		}
