@@ -20,6 +20,12 @@ test: ## bring the control plane, then run every test with the race detector
 matrix: ## run the operator on every combination of layers, for hours, and write docs/matrix.md
 	$(GO) test ./full/runtime/assembly -race -run '^TestMatrix$$' -v -timeout 0 -args -matrix.all -matrix.write
 
+e2e: ## the life of a Mirror on a control plane with controllers, where namespaces really go
+	@GO="$(GO)" sh tools/e2e.sh
+
+scale: ## a Mirror on 300 namespaces at once, and 50 on 200: prints time and requests
+	MIRROR_SCALE=1 $(GO) test ./full/controller -run TestScale -count=1 -v -timeout 30m
+
 controlplane: ## bring etcd and kube-apiserver to this machine (CONTROLLER_MANAGER=1: kube-controller-manager, too)
 	$(GO) run ./internal/controlplane/cmd/controlplane $(if $(CONTROLLER_MANAGER),--with-controller-manager)
 

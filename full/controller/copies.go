@@ -82,10 +82,15 @@ func (r *Reconciler) syncCopy(ctx context.Context, mirror *v1alpha1.Mirror, sour
 	}
 	key := client.ObjectKey{Namespace: namespace, Name: mirror.Spec.Source.Name}
 	standing := have
-	if have == nil { // it may still be ours: a copy that lost its label is in no cache of copies
+	if have == nil {
 		var err error
 		if standing, err = r.claim(ctx, mirror, key); err != nil {
 			return err
+		}
+		// A copy of ours that has its label will be in the cache of copies any
+		// moment. Without the label it never will.
+		if standing != nil && metav1.IsControlledBy(standing, mirror) && isCopy(standing) {
+			return errStale
 		}
 	}
 	return r.write(ctx, mirror, source, key, standing)

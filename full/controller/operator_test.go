@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -34,6 +35,8 @@ type operator struct {
 	*traffic
 	log *logged
 	mgr manager.Manager
+	// objects is the second cache.
+	objects client.Reader
 	// kill ends it at once: its requests fail, and it writes nothing more.
 	kill func()
 	done chan error
@@ -61,6 +64,7 @@ func (w *world) start(edit ...func(*manager.Options)) {
 	require.NoError(w, err)
 	r := &Reconciler{Client: op.mgr.GetClient(), Live: op.mgr.GetAPIReader(), Recorder: op.mgr.GetEventRecorder(FieldManager)}
 	require.NoError(w, r.SetupWithManager(op.mgr, w.layers))
+	op.objects = r.Objects
 	ctx, cancel := context.WithCancel(context.Background())
 	op.kill = func() {
 		op.refuse(func(*http.Request) bool { return true }, http.StatusServiceUnavailable)
@@ -169,15 +173,20 @@ func (t *traffic) handle(h func(*http.Request) *http.Response) {
 
 // refuse answers the requests that match with a status.
 func (t *traffic) refuse(match func(*http.Request) bool, status int) {
-	reason := map[int]string{http.StatusConflict: "Conflict", http.StatusNotFound: "NotFound"}[status]
 	t.handle(func(r *http.Request) *http.Response {
-		if !match(r) {
-			return nil
+		if match(r) {
+			return answer(status)
 		}
-		body := `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"so says the test","reason":"` + reason + `"}`
-		return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}},
-			Body: io.NopCloser(strings.NewReader(body))}
+		return nil
 	})
+}
+
+// answer is an API server's refusal.
+func answer(status int) *http.Response {
+	reason := map[int]string{http.StatusConflict: "Conflict", http.StatusNotFound: "NotFound"}[status]
+	body := `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"so says the test","reason":"` + reason + `"}`
+	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(strings.NewReader(body))}
 }
 
 // pause holds the first request that matches. reached is closed when it comes, and
@@ -248,7 +257,8 @@ func (w *world) quiet() {
 	}
 }
 
-// logged is what an operator logs, at every verbosity.
+// logged is what an operator logs, up to the verbosity from which on client-go
+// writes out the bodies of requests, which is what it is for.
 type logged struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -259,7 +269,7 @@ func (l *logged) logger() logr.Logger {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.text.WriteString(prefix + " " + args + "\n")
-	}, funcr.Options{Verbosity: 10})
+	}, funcr.Options{Verbosity: 7})
 }
 
 func (l *logged) String() string {

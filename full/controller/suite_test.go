@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -54,6 +55,8 @@ type world struct {
 	layers assembly.Layers
 	// op is the operator that runs now.
 	op *operator
+	// patience is for a machine that compiles something else meanwhile.
+	patience time.Duration
 }
 
 // onEachRuntime runs a test with the operator started on each runtime.
@@ -85,7 +88,7 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, err)
 	c, err := client.NewWithWatch(cfg, client.Options{Scheme: scheme})
 	require.NoError(t, err)
-	w := &world{T: t, Client: c, cfg: cfg, ctx: t.Context(),
+	w := &world{T: t, Client: c, cfg: cfg, ctx: t.Context(), patience: 30 * time.Second,
 		suffix: fmt.Sprintf("%d-%d", os.Getpid(), time.Now().UnixNano()%1e9)}
 	w.installOnce()
 	t.Cleanup(w.cleanUp)
@@ -151,19 +154,20 @@ func (w *world) cleanUp() {
 	})
 }
 
-// patience is for a machine that compiles something else meanwhile.
-const patience = 20 * time.Second
-
 // eventually waits until check finds nothing wrong, and reports what it last found.
 func (w *world) eventually(reason string, check func() error) {
 	w.Helper()
 	var last error
-	for deadline := time.Now().Add(patience); ; {
+	for deadline := time.Now().Add(w.patience); ; {
 		if last = check(); last == nil {
 			return
 		}
 		if time.Now().After(deadline) {
-			w.Fatalf("not within %s: %s: %v", patience, reason, last)
+			last20 := []string{"nothing, since it does not run"}
+			if w.op != nil {
+				last20 = w.op.since(max(0, w.op.count(func(*sent) bool { return true })-20))
+			}
+			w.Fatalf("not within %s: %s: %v\nthe operator sent last:\n%s", w.patience, reason, last, strings.Join(last20, "\n"))
 		}
 		<-time.After(20 * time.Millisecond)
 	}
@@ -183,10 +187,11 @@ func (w *world) namespace(base string, labels map[string]string) string {
 func (w *world) team() map[string]string { return map[string]string{"team": w.suffix} }
 
 // source makes the Secret that is mirrored, in a namespace of its own.
-func (w *world) source(data map[string]string) *corev1.Secret {
+func (w *world) source(data map[string]string, suffix ...string) *corev1.Secret {
 	w.Helper()
+	end := strings.Join(suffix, "")
 	s := &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace("platform", nil), Name: w.name("pull")},
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace("platform"+end, nil), Name: w.name("pull" + end)},
 		StringData: data,
 	}
 	require.NoError(w, w.Create(w.ctx, s))
@@ -278,7 +283,7 @@ func (w *world) reaches(reached <-chan struct{}) {
 	w.Helper()
 	select {
 	case <-reached:
-	case <-time.After(patience):
+	case <-time.After(w.patience):
 		w.Fatal("the request that the test wants to hold never came; the log says:\n", w.op.log)
 	}
 }

@@ -1,0 +1,6 @@
+//go:build !race
+
+package controller
+
+// raceDetector tells that the tests run with it.
+const raceDetector = false

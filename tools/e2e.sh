@@ -1,0 +1,8 @@
+#!/bin/sh
+# The end-to-end tests: what `make e2e` does, for a machine without make, too.
+set -eu
+cd "$(dirname "$0")/.."
+GO=${GO:-go}
+
+"$GO" run ./internal/controlplane/cmd/controlplane --with-controller-manager
+MIRROR_E2E=1 exec "$GO" test ./full/e2e -count=1 -v "$@"
