@@ -1,6 +1,6 @@
 # `make help` lists what there is.
 .DEFAULT_GOAL := help
-.PHONY: mutants help run test matrix controlplane lint generate clean
+.PHONY: mutants help run test matrix controlplane soak-diff lint generate clean
 
 GO ?= go
 
@@ -36,6 +36,9 @@ generate: ## write again what is generated from Go types: deep copies, CRD, RBAC
 	$(GO) tool -modfile=tools/go.mod controller-gen object paths=./full/api/...
 	$(GO) tool -modfile=tools/go.mod controller-gen crd paths=./full/api/... output:crd:dir=full/config/crd
 	$(GO) tool -modfile=tools/go.mod controller-gen rbac:roleName=mirror-operator paths=./full/controller/... output:rbac:dir=full/config/rbac
+
+soak-diff: ## random programs on ours and on upstream, with fresh seeds, for DURATION=1h
+	@GO="$(GO)" DURATION="$(or $(DURATION),1h)" sh tools/soak-diff.sh
 
 mutants: ## change one statement at a time and list what no test notices (takes its time; ONLY=regexp: some files)
 	$(GO) run ./internal/lab/mutants $(if $(ONLY),-only="$(ONLY)",-write=docs/mutants.md)

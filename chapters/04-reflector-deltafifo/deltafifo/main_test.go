@@ -11,9 +11,9 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// programs is how many random programs each differential test runs; go test
-// -args -rapid.checks=10000 overrides it.
-const programs = "1000"
+// How many random programs each differential test runs, and how many where -short
+// asks for haste; go test -args -rapid.checks=100 overrides both.
+const programs, fewPrograms = "10000", "1000"
 
 func TestMain(m *testing.M) {
 	// Its rate limit sleeps for years when a bubble's clock meets the real one.
@@ -22,7 +22,11 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	given := map[string]bool{}
 	flag.Visit(func(f *flag.Flag) { given[f.Name] = true })
-	for name, value := range map[string]string{"rapid.checks": programs, "rapid.nofailfile": "true"} {
+	checks := programs
+	if testing.Short() {
+		checks = fewPrograms
+	}
+	for name, value := range map[string]string{"rapid.checks": checks, "rapid.nofailfile": "true"} {
 		if given[name] {
 			continue
 		}

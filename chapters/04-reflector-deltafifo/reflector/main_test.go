@@ -13,7 +13,7 @@ import (
 
 // programs is how many random programs the differential test runs; go test
 // -args -rapid.checks=10000 overrides it.
-const programs = "300"
+const programs = "500"
 
 func TestMain(m *testing.M) {
 	// Its rate limit sleeps for years when a bubble's clock meets the real one.

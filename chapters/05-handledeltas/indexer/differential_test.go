@@ -14,13 +14,18 @@ import (
 	"github.com/informer-walkthrough/informer-walkthrough/chapters/05-handledeltas/indexer"
 )
 
-// programs is how many random programs run on both implementations.
-const programs = 10_000
+// programs is how many random programs run on both implementations; fewer where -short asks for haste.
+func programs() int {
+	if testing.Short() {
+		return 1000
+	}
+	return 10_000
+}
 
 func TestDifferential(t *testing.T) {
 	checks := flag.Lookup("rapid.checks")
 	if checks.Value.String() == checks.DefValue {
-		require.NoError(t, flag.Set("rapid.checks", fmt.Sprint(programs)))
+		require.NoError(t, flag.Set("rapid.checks", fmt.Sprint(programs())))
 		defer func() { require.NoError(t, flag.Set("rapid.checks", checks.DefValue)) }()
 	}
 	rapid.Check(t, func(t *rapid.T) {

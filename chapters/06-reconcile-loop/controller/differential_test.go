@@ -22,7 +22,7 @@ import (
 )
 
 // programs is how many random programs a run of the tests makes.
-const programs = 300
+const programs = 500
 
 // answer is what a reconcile does.
 type answer struct {

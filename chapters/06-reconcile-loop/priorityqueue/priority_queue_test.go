@@ -22,8 +22,13 @@ import (
 	"github.com/informer-walkthrough/informer-walkthrough/chapters/06-reconcile-loop/queuetest"
 )
 
-// programs is how many random programs a run of the tests makes.
-const programs = 500
+// programs is how many random programs a run of the tests makes; fewer where -short asks for haste.
+func programs() int {
+	if testing.Short() {
+		return 500
+	}
+	return 10_000
+}
 
 // constructors are controller-runtime's and ours.
 var constructors = map[string]func(name string, opts ...upstream.Opt[string]) upstream.PriorityQueue[string]{
@@ -34,7 +39,7 @@ var constructors = map[string]func(name string, opts ...upstream.Opt[string]) up
 // TestSameAsControllerRuntime runs random programs on both queues, in virtual time,
 // and compares all that can be seen.
 func TestSameAsControllerRuntime(t *testing.T) {
-	for run := 0; run < programs; {
+	for run := 0; run < programs(); {
 		rapid.Check(t, func(rt *rapid.T) {
 			run++
 			program := queuetest.Program(rt, true)

@@ -12,8 +12,13 @@ import (
 	"github.com/informer-walkthrough/informer-walkthrough/chapters/06-reconcile-loop/workqueue"
 )
 
-// programs is how many random programs a run of the tests makes.
-const programs = 500
+// programs is how many random programs a run of the tests makes; fewer where -short asks for haste.
+func programs() int {
+	if testing.Short() {
+		return 500
+	}
+	return 10_000
+}
 
 func upstreamQueue() queuetest.Queue {
 	return upstream.NewTypedRateLimitingQueue(upstream.DefaultTypedControllerRateLimiter[string]())
@@ -26,7 +31,7 @@ func ourQueue() queuetest.Queue {
 // TestSameAsClientGo runs random programs on client-go's queue and on ours, in
 // virtual time, and compares all that can be seen.
 func TestSameAsClientGo(t *testing.T) {
-	for run := 0; run < programs; {
+	for run := 0; run < programs(); {
 		rapid.Check(t, func(rt *rapid.T) {
 			run++
 			program := queuetest.Program(rt, false)
