@@ -55,8 +55,9 @@ func TestB76_SmallestBaseDoesNotOverflow(t *testing.T) {
 
 func TestB78_ItemsThatAreDoneAreFreed(t *testing.T) {
 	queues := map[string]upstream.TypedInterface[*[64]byte]{
-		"upstream": upstream.NewTyped[*[64]byte](),
-		"chapters": workqueue.New[*[64]byte](workqueue.Config{}),
+		"upstream":          upstream.NewTyped[*[64]byte](),
+		"chapters":          workqueue.New[*[64]byte](workqueue.Config{}),
+		"chapters, delayed": workqueue.NewDelaying[*[64]byte](workqueue.Config{}),
 	}
 	for name, q := range queues {
 		t.Run(name, func(t *testing.T) {
@@ -65,7 +66,11 @@ func TestB78_ItemsThatAreDoneAreFreed(t *testing.T) {
 			func() {
 				item := new([64]byte)
 				runtime.AddCleanup(item, func(int) { close(freed) }, 0)
-				q.Add(item)
+				if delaying, ok := q.(upstream.TypedDelayingInterface[*[64]byte]); ok {
+					delaying.AddAfter(item, time.Nanosecond)
+				} else {
+					q.Add(item)
+				}
 				got, _ := q.Get()
 				q.Done(got)
 			}()
@@ -81,6 +86,24 @@ func TestB78_ItemsThatAreDoneAreFreed(t *testing.T) {
 			assert.Zero(t, q.Len(), "the queue lives on")
 		})
 	}
+}
+
+// TestManyItemsDueAtOnce has more of them than are moved under one lock.
+func TestManyItemsDueAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := workqueue.NewDelaying[int](workqueue.Config{})
+		for i := range 1000 {
+			q.AddAfter(i, time.Minute)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.Equal(t, 1000, q.Len())
+		for want := range 1000 {
+			got, _ := q.Get()
+			require.Equal(t, want, got, "first come, first served")
+		}
+		q.ShutDown()
+	})
 }
 
 func TestB79_AddAndAWaitingAddAfter(t *testing.T) {

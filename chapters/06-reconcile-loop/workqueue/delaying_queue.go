@@ -123,14 +123,19 @@ func (q *delayingQueue[T]) callOff(item T) {
 	}
 }
 
+// maxDue is how many items are moved under one lock. However many become due at
+// once, Get and AddAfter wait for so many only, and go on beside the rest.
+const maxDue = 256
+
 // addDue adds the items whose time has come, until the queue shuts down.
 func (q *delayingQueue[T]) addDue() {
+	due := make([]T, 0, maxDue)
 	for {
-		due, next := q.takeDue()
-		if len(due) > 0 {
-			q.addAll(due)
-		}
-		if !q.pause(next) {
+		var next time.Duration
+		due, next = q.takeDue(due)
+		q.addAll(due)
+		clear(due) // or the pause would keep what is handed out from the garbage collector
+		if len(due) < maxDue && !q.pause(next) {
 			return
 		}
 	}
@@ -154,13 +159,14 @@ func (q *delayingQueue[T]) pause(next time.Duration) bool {
 	return true
 }
 
-// takeDue takes out what is due, and says how long the next item has to wait; 0 if
-// there is none.
-func (q *delayingQueue[T]) takeDue() (due []T, next time.Duration) {
+// takeDue fills due with what is due, until it is full, and says how long the next
+// item has to wait; 0 if there is none.
+func (q *delayingQueue[T]) takeDue(due []T) (_ []T, next time.Duration) {
+	due = due[:0]
 	q.waitMu.Lock()
 	defer q.waitMu.Unlock()
 	now := q.now()
-	for q.waiting.Len() > 0 {
+	for q.waiting.Len() > 0 && len(due) < cap(due) {
 		first := q.waiting.Peek()
 		if first.due > now {
 			return due, first.due - now
