@@ -51,9 +51,14 @@ func TestEventBroadcasterOption(t *testing.T) {
 	defer shared.Shutdown()
 	got := make(chan *corev1.Event, 10)
 	defer shared.StartEventWatcher(func(e *corev1.Event) { got <- e }).Stop()
-	c, err := ours.New(&rest.Config{Host: "http://unused.invalid"}, offline, func(o *cluster.Options) { o.EventBroadcaster = shared }) //nolint:staticcheck // deprecated, and still an option
+	running := &runningCache{started: make(chan struct{})} // a cluster whose cache has ended drops events
+	c, err := ours.New(&rest.Config{Host: "http://unused.invalid"}, offline, func(o *cluster.Options) {
+		o.EventBroadcaster = shared //nolint:staticcheck // deprecated, and still an option
+		o.NewCache = func(*rest.Config, cache.Options) (cache.Cache, error) { return running, nil }
+	})
 	require.NoError(t, err)
 	start(t, c)
+	<-running.started
 	c.GetEventRecorderFor("me").Event(&corev1.Pod{}, corev1.EventTypeNormal, "Reason", "message") //nolint:staticcheck // deprecated
 	select {
 	case e := <-got:
