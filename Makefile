@@ -1,6 +1,6 @@
 # `make help` lists what there is.
 .DEFAULT_GOAL := help
-.PHONY: mutants help run test matrix controlplane soak-diff lint generate clean
+.PHONY: mutants help run test e2e scale matrix controlplane soak-diff lint generate clean
 
 GO ?= go
 

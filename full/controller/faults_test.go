@@ -197,10 +197,11 @@ func TestB114_MirrorVanishesBeforeItsFinalizerIsRemoved(t *testing.T) {
 	onEachRuntime(t, func(w *world) {
 		m := w.mirror(w.source(map[string]string{"user": "a"}))
 		w.ready(m, 0)
+		key := client.ObjectKeyFromObject(m)
 		w.op.handle(func(r *http.Request) *http.Response { // somebody is faster
-			if r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, "/mirrors/"+m.Name) {
+			if r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, "/mirrors/"+key.Name) {
 				now := &v1alpha1.Mirror{}
-				if assert.NoError(w, w.Get(w.ctx, client.ObjectKeyFromObject(m), now)) {
+				if assert.NoError(w, w.Get(w.ctx, key, now)) {
 					now.Finalizers = nil
 					assert.NoError(w, w.Update(w.ctx, now))
 				}
