@@ -124,9 +124,9 @@ func (p *Processor) Add(h cache.ResourceEventHandler, o cache.HandlerOptions, na
 	return l
 }
 
-// Remove ends a registration: no call begins after it, though one may be
-// running still. What is not registered (any more) is fine; what no processor
-// made is an error.
+// Remove ends a registration. What waits is dropped; one call may be running
+// still, or just about to begin, and ShutdownChan tells when it has returned.
+// What is not registered (any more) is fine; what no processor made is an error.
 func (p *Processor) Remove(registration cache.ResourceEventHandlerRegistration) error {
 	l, ok := registration.(*listener)
 	if !ok {

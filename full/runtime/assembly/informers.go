@@ -44,17 +44,18 @@ func NewInformer(l Layers) parts.NewInformerFunc {
 }
 
 // NewCache returns what makes caches of the chosen layers; it fits manager.Options.NewCache. Where the
-// queue keeps the order of the watch the cache is marked, so that a cluster allows read-your-writes.
+// queue keeps the order of the watch the cache is marked, so that a cluster allows read-your-writes; a
+// NewInformer of the options wins, and nothing is known of its queue.
 func NewCache(l Layers) cache.NewCacheFunc {
 	l = l.WithDefaults()
-	newCache := func(config *rest.Config, o cache.Options) (cache.Cache, error) {
+	return func(config *rest.Config, o cache.Options) (cache.Cache, error) {
+		newCache := l.NewCache
 		if o.NewInformer == nil {
 			o.NewInformer = NewInformer(l)
+			if l.Queue.InOrder || l.Informer.OwnQueue {
+				newCache = cluster.InOrder(newCache)
+			}
 		}
-		return l.NewCache(config, o)
+		return newCache(config, o)
 	}
-	if l.Queue.InOrder || l.Informer.OwnQueue {
-		return cluster.InOrder(newCache)
-	}
-	return newCache
 }

@@ -75,3 +75,12 @@ func TestReadYourWritesIsRefusedOverDeltaFIFO(t *testing.T) {
 		})
 	}
 }
+
+// Whoever brings informers of his own brings their queue, of which the layers know nothing.
+func TestReadYourWritesIsRefusedOverInformersOfTheCaller(t *testing.T) {
+	o := readingOwnWrites("ns")
+	o.MapperProvider = noMapper
+	o.Cache.NewInformer = NewInformer(Layers{})
+	_, err := NewManager(&rest.Config{}, o, Layers{Queue: OurInOrder})
+	assert.ErrorContains(t, err, "EnableReadYourWritesConsistency needs a queue that keeps the order of the watch")
+}
