@@ -6,8 +6,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -307,7 +309,15 @@ func TestAPIRefusesWhatCanNotWork(t *testing.T) {
 			"kind that can't be mirrored": {func(s *v1alpha1.MirrorSpec) { s.Source.Kind = "Pod" }, `supported values: "Secret", "ConfigMap"`},
 			"empty selector":              {func(s *v1alpha1.MirrorSpec) { s.NamespaceSelector = metav1.LabelSelector{} }, "must not be empty; to mean every namespace"},
 			"no source name":              {func(s *v1alpha1.MirrorSpec) { s.Source.Name = "" }, "spec.source.name"},
-			"unknown policy":              {func(s *v1alpha1.MirrorSpec) { s.ConflictPolicy = "Fight" }, `supported values: "Skip", "Overwrite"`},
+			"name with capitals":          {func(s *v1alpha1.MirrorSpec) { s.Source.Name = "Pull" }, "must be the name of a Secret or ConfigMap: lower case"},
+			"namespace with a dot":        {func(s *v1alpha1.MirrorSpec) { s.Source.Namespace = "a.b" }, "must be the name of a namespace: lower case"},
+			"unknown operator": {func(s *v1alpha1.MirrorSpec) {
+				s.NamespaceSelector = metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "team", Operator: "Near"}}}
+			}, "must be In, NotIn, Exists or DoesNotExist"},
+			"In without values": {func(s *v1alpha1.MirrorSpec) {
+				s.NamespaceSelector = metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "team", Operator: "In"}}}
+			}, "In and NotIn need values"},
+			"unknown policy": {func(s *v1alpha1.MirrorSpec) { s.ConflictPolicy = "Fight" }, `supported values: "Skip", "Overwrite"`},
 		} {
 			m := &v1alpha1.Mirror{ObjectMeta: metav1.ObjectMeta{Name: w.name("bad")}, Spec: base}
 			tt.edit(&m.Spec)
@@ -316,11 +326,36 @@ func TestAPIRefusesWhatCanNotWork(t *testing.T) {
 				assert.Contains(w, err.Error(), tt.want, name)
 			}
 		}
+		// What only the parser of selectors refuses is reported.
 		m := &v1alpha1.Mirror{ObjectMeta: metav1.ObjectMeta{Name: w.name("bad-selector")}, Spec: base}
-		m.Spec.NamespaceSelector = metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "team", Operator: "Near"}}}
-		if err := w.Create(w.ctx, m); err == nil {
-			c := w.condition(m, v1alpha1.Ready, metav1.ConditionFalse, reasonInvalidSelector)
-			assert.Contains(w, c.Message, "Near")
-		}
+		m.Spec.NamespaceSelector = metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "not a key", Operator: "Exists"}}}
+		require.NoError(w, w.Create(w.ctx, m))
+		c := w.condition(m, v1alpha1.Ready, metav1.ConditionFalse, reasonInvalidSelector)
+		assert.Contains(w, c.Message, "not a key")
 	})
+}
+
+// The roles for people: an editor may write Mirrors, a viewer only look.
+func TestRolesForPeople(t *testing.T) {
+	w := newWorld(t)
+	for role, may := range map[string]bool{"mirror-editor": true, "mirror-viewer": false} {
+		b := &rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: w.name(role)},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+			Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: role}},
+		}
+		require.NoError(t, w.Create(w.ctx, b))
+		as := rest.CopyConfig(w.cfg)
+		as.Impersonate = rest.ImpersonationConfig{UserName: role}
+		c, err := client.New(as, client.Options{Scheme: w.Scheme(), Mapper: w.RESTMapper()})
+		require.NoError(t, err)
+		w.eventually(role+" may look", func() error { return c.List(w.ctx, &v1alpha1.MirrorList{}) })
+		m := &v1alpha1.Mirror{ObjectMeta: metav1.ObjectMeta{Name: w.name("by-" + role)}, Spec: v1alpha1.MirrorSpec{
+			Source:            v1alpha1.SourceReference{Kind: v1alpha1.Secret, Namespace: "a", Name: "b"},
+			NamespaceSelector: metav1.LabelSelector{MatchLabels: w.team()},
+		}}
+		err = c.Create(w.ctx, m)
+		assert.Equal(t, !may, apierrors.IsForbidden(err), "%s: %v", role, err)
+		assert.True(t, apierrors.IsForbidden(c.List(w.ctx, &corev1.SecretList{})), "%s may read no Secrets by itself", role)
+	}
 }

@@ -51,6 +51,8 @@ type MirrorSpec struct {
 	// kubernetes.io/metadata.name with the operator Exists.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="(has(self.matchLabels) && size(self.matchLabels) > 0) || (has(self.matchExpressions) && size(self.matchExpressions) > 0)",message="must not be empty; to mean every namespace, use matchExpressions: [{key: kubernetes.io/metadata.name, operator: Exists}]"
+	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, e.operator in ['In', 'NotIn', 'Exists', 'DoesNotExist'])",message="an operator of matchExpressions must be In, NotIn, Exists or DoesNotExist"
+	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, (e.operator in ['In', 'NotIn']) == (has(e.values) && size(e.values) > 0))",message="in matchExpressions, In and NotIn need values, Exists and DoesNotExist take none"
 	NamespaceSelector metav1.LabelSelector `json:"namespaceSelector"`
 	// conflictPolicy says what happens where an object of the source's name exists
 	// that is not a copy of this Mirror: Skip leaves it alone and reports the
@@ -75,11 +77,13 @@ type SourceReference struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="!format.dns1123Label().validate(self).hasValue()",message="must be the name of a namespace: lower case letters, digits and '-'"
 	Namespace string `json:"namespace"`
 	// name of the source, and of every copy.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="!format.dns1123Subdomain().validate(self).hasValue()",message="must be the name of a Secret or ConfigMap: lower case letters, digits, '-' and '.'"
 	Name string `json:"name"`
 }
 
