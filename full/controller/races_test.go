@@ -337,6 +337,28 @@ func TestStaleStatusIsRefused(t *testing.T) {
 	w.ready(m, 1)
 }
 
+// A pass may find that nothing is to be written because the status it sees is an
+// old one that happens to be right again. The update that brings the newer one
+// has to start another pass, or the newer one stays for ever.
+func TestStatusThatOnlyLooksRight(t *testing.T) {
+	w := newWorld(t)
+	m := w.mirror(w.source(map[string]string{"user": "a"}))
+	r := &Reconciler{Client: w.Client, Live: w.Client, Recorder: &recorder{}}
+	one, two := &outcome{desired: 1, synced: 1}, &outcome{desired: 2, synced: 2}
+	require.NoError(t, r.writeStatus(w.ctx, m, one))
+	w.ready(m, 1)
+	old := m.DeepCopy()
+	require.NoError(t, r.writeStatus(w.ctx, m, two))
+	w.ready(m, 2)
+
+	require.NoError(t, r.writeStatus(w.ctx, old, one), "nothing to write, it seems")
+	w.ready(m, 2) // wrong
+	assert.True(t, mirrorChanged.Update(event.UpdateEvent{ObjectOld: old, ObjectNew: m}), "so there is another pass")
+	require.NoError(t, r.writeStatus(w.ctx, m, one))
+	w.ready(m, 1)
+	assert.False(t, mirrorChanged.Update(event.UpdateEvent{ObjectOld: m, ObjectNew: m.DeepCopy()}), "and then there is rest")
+}
+
 // recorder notes the reasons of events.
 type recorder struct{ reasons []string }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -143,7 +144,7 @@ const (
 
 // Changes that a pass depends on; a deletion raises a Mirror's generation, too.
 var (
-	mirrorChanged    = predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, remade)
+	mirrorChanged    = predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, remade, statusChanged)
 	namespaceChanged = predicate.Or[client.Object](predicate.LabelChangedPredicate{}, remade, leaving)
 )
 
@@ -151,6 +152,16 @@ var (
 // place: a watch that was cut may have missed that the first one went.
 var remade = predicate.Funcs{
 	UpdateFunc: func(e event.UpdateEvent) bool { return e.ObjectOld.GetUID() != e.ObjectNew.GetUID() },
+}
+
+// statusChanged passes the update in which the status came in, our own as a rule.
+// A pass that ran before it compared with the status before, and may have found
+// nothing to write; only the pass after it is right for sure. It writes nothing
+// if all is well, so this comes to rest.
+var statusChanged = predicate.Funcs{
+	UpdateFunc: func(e event.UpdateEvent) bool {
+		return !equality.Semantic.DeepEqual(e.ObjectOld.(*v1alpha1.Mirror).Status, e.ObjectNew.(*v1alpha1.Mirror).Status)
+	},
 }
 
 // leaving passes the update in which an object begins to go.
