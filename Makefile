@@ -5,14 +5,15 @@
 GO ?= go
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
 
 # The cluster to write to has to be named for this very command, so a CLUSTER or
 # ALLOW_WRITES that happens to be exported does not count.
 said = $(if $(filter command,$(firstword $(origin $(1)))),$(filter-out 0 no false,$($(1))))
 run: ## start everything and watch events pass the layers (ONCE=1: end when the Mirror is Ready; CLUSTER=kubeconfig ALLOW_WRITES=1: in that cluster)
 	$(if $(filter environment,$(origin CLUSTER)),$(warning CLUSTER of the environment is not used, say: make run CLUSTER=path/to/kubeconfig))
-	$(GO) run ./internal/lab/playground $(if $(filter-out 0 no false,$(ONCE)),--once) $(if $(call said,CLUSTER),--cluster="$(CLUSTER)") $(if $(call said,ALLOW_WRITES),--allow-writes)
+	@$(GO) build -o bin/playground ./internal/lab/playground
+	@exec bin/playground $(if $(filter-out 0 no false,$(ONCE)),--once) $(if $(call said,CLUSTER),--cluster="$(CLUSTER)") $(if $(call said,ALLOW_WRITES),--allow-writes)
 
 test: ## bring the control plane, then run every test with the race detector
 	@GO="$(GO)" sh tools/test.sh

@@ -31,7 +31,17 @@ var runtimes = map[string]assembly.Layers{
 type settings struct {
 	metrics, probes string
 	leaderElect     bool
+	leaseNamespace  string
 	runtime         string
+}
+
+// layers are those of the runtime that --runtime names.
+func (s settings) layers() (assembly.Layers, error) {
+	layers, ok := runtimes[s.runtime]
+	if !ok {
+		return layers, fmt.Errorf("--runtime=%q is unknown; choose one of %s", s.runtime, names())
+	}
+	return layers, nil
 }
 
 func main() {
@@ -39,6 +49,7 @@ func main() {
 	flag.StringVar(&s.metrics, "metrics-bind-address", ":8080", "Where metrics are served; 0 serves none.")
 	flag.StringVar(&s.probes, "health-probe-bind-address", ":8081", "Where /healthz and /readyz are served; 0 serves none.")
 	flag.BoolVar(&s.leaderElect, "leader-elect", false, "Hold a lease while running, so that of several replicas one works.")
+	flag.StringVar(&s.leaseNamespace, "leader-election-namespace", "", "Namespace of the lease; inside a cluster the operator's own, if not given.")
 	flag.StringVar(&s.runtime, "runtime", "chapters", "Machinery to run on: "+names()+".")
 	logging := zap.Options{}
 	logging.BindFlags(flag.CommandLine)
@@ -55,6 +66,9 @@ func start(s settings) error {
 	if flag.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q; there are flags only, see --help", flag.Arg(0))
 	}
+	if _, err := s.layers(); err != nil {
+		return err
+	}
 	cfg, err := ctrl.GetConfig()
 	if err != nil {
 		return err
@@ -64,9 +78,9 @@ func start(s settings) error {
 
 // run runs the operator until ctx ends.
 func run(ctx context.Context, cfg *rest.Config, s settings) error {
-	layers, ok := runtimes[s.runtime]
-	if !ok {
-		return fmt.Errorf("--runtime=%q is unknown; choose one of %s", s.runtime, names())
+	layers, err := s.layers()
+	if err != nil {
+		return err
 	}
 	scheme, err := controller.NewScheme()
 	if err != nil {
@@ -79,6 +93,7 @@ func run(ctx context.Context, cfg *rest.Config, s settings) error {
 		HealthProbeBindAddress:        s.probes,
 		LeaderElection:                s.leaderElect,
 		LeaderElectionID:              "mirror-operator.walkthrough.example.com",
+		LeaderElectionNamespace:       s.leaseNamespace,
 		LeaderElectionReleaseOnCancel: true, // main returns when the manager has stopped
 	}, layers)
 	if err != nil {

@@ -42,11 +42,16 @@ type Event struct {
 	Request string
 }
 
+const columns = "%-12s  %-14s  %-17s  %-34s  %8s  %13s"
+
+// Header names the columns of a line.
+var Header = fmt.Sprintf(columns, "layer", "verb", "kind", "key", "version", "since entry")
+
 // String is the event as a line, which Parse reads:
 //
 //	Kind          Update          Secret        team-a/registry-pull          412         93.4µs
 func (e Event) String() string {
-	line := fmt.Sprintf("%-12s  %-14s  %-17s  %-34s  %8s  %13s",
+	line := fmt.Sprintf(columns,
 		e.Layer, e.Verb, e.Kind, e.Key, e.ResourceVersion, strconv.FormatFloat(float64(e.Since)/1e3, 'f', 1, 64)+"µs")
 	if e.Request != "" {
 		line += "  -> " + e.Request

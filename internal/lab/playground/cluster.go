@@ -18,6 +18,7 @@ func connect(ctx context.Context, o options, u *undo, stdout, stderr io.Writer) 
 		cfg, err := load(o.cluster, stdout)
 		return cfg, o.cluster, err
 	}
+	fmt.Fprintf(stdout, "starting etcd and kube-apiserver %s …\n", controlplane.Version)
 	plane, err := controlplane.Start(ctx, controlplane.Options{Progress: stderr})
 	if err != nil {
 		return nil, "", err

@@ -18,9 +18,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
+	uberzap "go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
@@ -39,7 +41,8 @@ type options struct {
 }
 
 func main() {
-	ctrl.SetLogger(zap.New(zap.WriteTo(os.Stderr), zap.Level(zapcore.ErrorLevel)))
+	ctrl.SetLogger(zap.New(zap.WriteTo(os.Stderr), zap.Level(zapcore.ErrorLevel), zap.RawZapOpts(uberzap.WrapCore(
+		func(c zapcore.Core) zapcore.Core { return withoutTestEnv{c} }))))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	ctx, cancel := context.WithCancel(ctx)
@@ -103,4 +106,19 @@ func endWithParent(ctx context.Context, cancel func()) {
 			}
 		}
 	}
+}
+
+// withoutTestEnv drops what envtest logs: it returns its errors as well, and at a
+// Ctrl-C while the control plane starts they say nothing to a person.
+type withoutTestEnv struct{ zapcore.Core }
+
+func (c withoutTestEnv) With(fields []zapcore.Field) zapcore.Core {
+	return withoutTestEnv{c.Core.With(fields)}
+}
+
+func (c withoutTestEnv) Check(e zapcore.Entry, to *zapcore.CheckedEntry) *zapcore.CheckedEntry {
+	if strings.Contains(e.LoggerName, "test-env") {
+		return to
+	}
+	return c.Core.Check(e, to)
 }

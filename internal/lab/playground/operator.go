@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 // startOperator runs the Mirror operator on the chapters' layers, which tell
 // stdout of what passes them. The channel gets the error if it ends by itself.
 func startOperator(ctx context.Context, cfg *rest.Config, scheme *runtime.Scheme, u *undo, stdout io.Writer) (failed <-chan error, err error) {
+	fmt.Fprintln(stdout, "\n"+trace.Header)
 	layers := trace.Wrap(assembly.Layers{}, trace.New(trace.Printer(stdout)))
 	mgr, err := assembly.NewManager(cfg, ctrl.Options{
 		Scheme:                  scheme,

@@ -69,6 +69,9 @@ func play(ctx context.Context, o options, stdout, stderr io.Writer) (err error) 
 	case <-ctx.Done():
 		return orInterrupted(ctx, o, nil)
 	case err := <-ready:
+		if o.once && err == nil {
+			fmt.Fprintln(stdout, "\nThe Mirror is Ready: every namespace that matches has its copy.")
+		}
 		if o.once || err != nil && ctx.Err() == nil {
 			return orInterrupted(ctx, o, err)
 		}
