@@ -102,15 +102,16 @@ func sortRuns(events []event) {
 	}
 }
 
-// likeDeltaFIFO takes out deletions of what the handler does not know of. Where such a one follows a
-// deletion that it knows, the queue may have merged the two: then the later one is as good.
+// likeDeltaFIFO takes out what only client-go reports, deletions of what the handler does not know of.
+// Where such a one follows a deletion that it knows, the queue may have merged the two: then the later
+// one is as good.
 func (d *deliveries) likeDeltaFIFO(up, our []event) (upstream, ours []event) {
-	before := map[string]bool{}
-	for key, known := range d.known {
-		before[key] = known
+	upstream, merged := d.withoutUnknown(up)
+	for _, e := range our {
+		if e.verb != "" { // which call was cut off is a matter of the order among objects
+			ours = append(ours, e)
+		}
 	}
-	upstream, merged := withoutUnknown(up, d.known)
-	ours, _ = withoutUnknown(our, before)
 	for i := range min(len(upstream), len(ours)) {
 		if slices.Contains(merged[i], ours[i].line) {
 			upstream[i].line = ours[i].line
@@ -120,19 +121,19 @@ func (d *deliveries) likeDeltaFIFO(up, our []event) (upstream, ours []event) {
 }
 
 // withoutUnknown returns the rest, and for each event of it the lines of the deletions that followed it.
-func withoutUnknown(events []event, known map[string]bool) (rest []event, followed [][]string) {
+func (d *deliveries) withoutUnknown(events []event) (rest []event, followed [][]string) {
 	for _, e := range events {
 		if e.verb == "" {
-			continue // which call was cut off is a matter of the order among objects
+			continue
 		}
 		deletion := e.verb == "delete" || e.verb == "gone"
-		if deletion && !known[e.key] {
+		if deletion && !d.known[e.key] {
 			if n := len(rest) - 1; n >= 0 && rest[n].key == e.key {
 				followed[n] = append(followed[n], e.line)
 			}
 			continue
 		}
-		known[e.key] = !deletion
+		d.known[e.key] = !deletion
 		rest, followed = append(rest, e), append(followed, nil)
 	}
 	return rest, followed

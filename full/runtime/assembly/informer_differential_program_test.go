@@ -39,6 +39,7 @@ const (
 type step struct {
 	what    string
 	changes []change
+	missed  []change      // with the gate closed, by the watch
 	handler int           // which handler, modulo their number
 	resync  time.Duration // of a new handler; own: the informer's
 	n       int
@@ -60,7 +61,11 @@ type program struct {
 	steps     []step
 }
 
-var names = []string{"a", "b", "c", "d"}
+// names are those of all objects. An index function waits at the gatekeeper while the gate is closed, and
+// so does the consumer of every queue, whatever it is built of.
+var names = []string{"a", "b", "c", "d", gatekeeper}
+
+const gatekeeper = "gatekeeper"
 
 func anyChange() *rapid.Generator[change] {
 	return rapid.Custom(func(t *rapid.T) change {
@@ -79,7 +84,7 @@ var actions = []string{
 	"bookmark", "repeat", "stray",
 	"no lists", "no watches", "busy watches",
 	"add handler", "add handler", "remove handler", "hold handler", "release handler",
-	"add index", "gate", "gate", "open", "pause",
+	"add index", "gate", "gate and miss", "gate and miss", "open", "pause",
 }
 
 func anyStep() *rapid.Generator[step] {
@@ -91,6 +96,9 @@ func anyStep() *rapid.Generator[step] {
 		switch s.what {
 		case "change", "miss", "gap", "gate":
 			s.changes = rapid.SliceOfN(anyChange(), 1, 4).Draw(t, "changes")
+		case "gate and miss":
+			s.changes = rapid.SliceOfN(anyChange(), 0, 4).Draw(t, "changes")
+			s.missed = rapid.SliceOfN(anyChange(), 1, 4).Draw(t, "missed")
 		case "repeat", "stray":
 			s.changes = []change{anyChange().Draw(t, "object")}
 			s.n = rapid.IntRange(0, 1).Draw(t, "event")
@@ -124,6 +132,8 @@ func anyProgram(t *rapid.T, relistsWait bool) program {
 			switch {
 			case s.what == "gate" && relistsWait:
 				p.steps[i].what = "change"
+			case s.what == "gate and miss" && relistsWait:
+				p.steps[i].what, p.steps[i].changes = "miss", s.missed
 			case s.what == "busy watches":
 				p.steps[i].what = "no watches"
 			}

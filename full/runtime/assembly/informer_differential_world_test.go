@@ -238,8 +238,7 @@ func mark(obj any) (any, error) {
 	return obj, nil
 }
 
-// index indexes by the values of a pod; at the gate's own pod it waits until the gate is open. The
-// consumer of every queue stands still then, whatever it is built of.
+// index indexes by the values of a pod; at the gatekeeper it waits until the gate is open.
 func (l *story) index(string) cache.IndexFunc {
 	return func(obj any) ([]string, error) {
 		pod := obj.(*corev1.Pod)
@@ -254,8 +253,6 @@ func (l *story) index(string) cache.IndexFunc {
 		return strings.Split(pod.Labels["value"], ","), nil
 	}
 }
-
-const gatekeeper = "gatekeeper"
 
 // start starts the informer on a line of the grid.
 func (l *story) start(ctx context.Context, ended chan struct{}) {
@@ -343,6 +340,9 @@ func (l *story) observe(step string) {
 	l.seen = append(l.seen, o)
 }
 
+// holding says whether the server holds the first list and with it every watch.
+func (l *story) holding() bool { return l.started && l.unanswered }
+
 // applies says whether a step can be taken now: the answer comes from the script alone, so that it is
 // the same for both informers.
 func (l *story) applies(what string) bool {
@@ -354,9 +354,13 @@ func (l *story) applies(what string) bool {
 		if gated || l.relistsWait && l.prepared {
 			return false
 		}
+	case "gate and miss":
+		if gated || l.relistsWait && l.prepared || l.holding() {
+			return false
+		}
 	case "miss", "gap":
-		if l.unanswered && l.started {
-			return false // watches are held already
+		if l.holding() {
+			return false
 		}
 	case "no lists", "no watches", "busy watches":
 		if l.prepared {
@@ -391,20 +395,17 @@ func (l *story) play(s step) {
 			l.wait("before "+s.what, settled)
 		}
 		l.closed, l.gapped = true, l.gate != nil
+	case "gate and miss":
+		if l.closed {
+			l.wait("before "+s.what, settled)
+		}
+		l.closed, l.gapped = true, true
 	}
 	switch s.what {
 	case "change":
 		l.change(s.changes)
 	case "miss", "gap":
-		release := l.server.HoldWatches()
-		l.server.CloseWatches()
-		synctest.Wait()
-		l.change(s.changes)
-		if s.what == "miss" {
-			l.server.Advance(1)
-			l.server.Compact()
-		}
-		release()
+		l.gap(s.changes, s.what == "miss")
 	case "expire":
 		l.server.SendError(apierrors.NewResourceExpired("too old"))
 	case "break":
@@ -442,18 +443,40 @@ func (l *story) play(s step) {
 		}
 		l.indexes = append(l.indexes, name)
 	case "gate":
-		l.mu.Lock()
-		l.gate = make(chan struct{})
-		l.mu.Unlock()
-		l.change([]change{{name: gatekeeper}})
+		l.close(s.changes)
+	case "gate and miss":
+		l.close(s.changes)
 		synctest.Wait()
-		l.change(s.changes)
+		l.gap(s.missed, true)
 	case "open":
 		l.open()
 	case "pause":
 		time.Sleep(time.Duration(s.n) * unit)
 		l.passed()
 	}
+}
+
+// gap changes things while there is no watch, and, if they are forgotten, no watch can go on.
+func (l *story) gap(changes []change, forget bool) {
+	release := l.server.HoldWatches()
+	l.server.CloseWatches()
+	synctest.Wait()
+	l.change(changes)
+	if forget {
+		l.server.Advance(1)
+		l.server.Compact()
+	}
+	release()
+}
+
+// close closes the gate, and lets the consumer run into it.
+func (l *story) close(changes []change) {
+	l.mu.Lock()
+	l.gate = make(chan struct{})
+	l.mu.Unlock()
+	l.change([]change{{name: gatekeeper}})
+	synctest.Wait()
+	l.change(changes)
 }
 
 func (l *story) change(changes []change) {
