@@ -246,11 +246,11 @@ func on(method, pathEnd string) func(*http.Request) bool {
 	return func(r *http.Request) bool { return r.Method == method && strings.HasSuffix(r.URL.Path, pathEnd) }
 }
 
-// quiet waits until the operator has sent nothing for half a second.
+// quiet waits until the operator has sent nothing for a quarter of a second.
 func (w *world) quiet() {
 	w.Helper()
 	all := func(*sent) bool { return true }
-	for last, since := w.op.count(all), time.Now(); time.Since(since) < 500*time.Millisecond; <-time.After(20 * time.Millisecond) {
+	for last, since := w.op.count(all), time.Now(); time.Since(since) < 250*time.Millisecond; <-time.After(20 * time.Millisecond) {
 		if now := w.op.count(all); now != last {
 			last, since = now, time.Now()
 		}
