@@ -1,6 +1,6 @@
 # `make help` lists what there is.
 .DEFAULT_GOAL := help
-.PHONY: mutants help run test e2e scale matrix controlplane soak-diff lint generate clean
+.PHONY: mutants hunt hunts-check help run test e2e scale matrix controlplane soak-diff lint generate clean
 
 GO ?= go
 
@@ -43,6 +43,12 @@ soak-diff: ## random programs on ours and on upstream, with fresh seeds, for DUR
 
 mutants: ## change one statement at a time and list what no test notices (takes its time; ONLY=regexp: some files)
 	$(GO) run ./internal/lab/mutants $(if $(ONLY),-only="$(ONLY)",-write=docs/mutants.md)
+
+hunt: ## a fault is put in, you find it: lists the hunts (H=05-2: begin one; HINT=1; CHECK=1 or CHECK=my.patch; SOLUTION=1)
+	@$(GO) run ./internal/lab/hunts $(if $(call said,H),-hunt="$(H)") $(if $(call said,HINT),-hint="$(HINT)") $(if $(call said,CHECK),-check="$(CHECK)") $(if $(call said,SOLUTION),-solution)
+
+hunts-check: ## hold that a test notices the fault of each hunt, and that each solution passes (H=05-2: of one)
+	@$(GO) run ./internal/lab/hunts -verify $(if $(call said,H),-hunt="$(H)")
 
 clean: ## remove what was built here; the control plane's binaries stay in the user's cache
 	rm -rf bin
