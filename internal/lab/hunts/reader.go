@@ -19,7 +19,7 @@ func (h *hunt) show(ctx context.Context, p printer) error {
 		return err
 	}
 	p.header(h)
-	fmt.Fprintf(p.w, "$ go test ./%s -run '%s'\n", h.Package, h.Test)
+	fmt.Fprintf(p.w, "$ go test -overlay … ./%s -run '%s'\n", h.Package, h.Test)
 	switch o := goTest(ctx, p.w, faulty, h.Package, "-run", h.Test); {
 	case o.err != nil:
 		return o.err
@@ -60,7 +60,8 @@ func (h *hunt) check(ctx context.Context, p printer, fix string) error {
 		args = []string{"-skip", slow}
 	}
 	if err := h.test(ctx, p, fixed, args...); err != nil {
-		return fmt.Errorf("%w\nThe tests of the hunt pass, but the fix breaks something else", err)
+		p.say("\n这个错误没有了，但改动弄坏了别的。", "\nThe fault is gone, but the fix breaks something else.")
+		return err
 	}
 	p.say("\n找到了，改对了。\n", "\nFound and mended.\n")
 	p.explanation(h)
@@ -73,7 +74,7 @@ func (h *hunt) test(ctx context.Context, p printer, fixed files, args ...string)
 	case o.err != nil:
 		return o.err
 	case !o.passed():
-		return fmt.Errorf("not yet: %s fails", strings.Join(o.failed, ", "))
+		return fmt.Errorf(text{"还没改好：%s 失败", "not yet: %s fails"}.in(p.lang), strings.Join(o.failed, ", "))
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ type verdict struct {
 // verifyAll holds that each fault turns its test red and that the solution turns
 // it green, two hunts at a time.
 func verifyAll(ctx context.Context, w io.Writer, hunts []*hunt) error {
+	start := time.Now()
 	verdicts := make([]verdict, len(hunts))
 	var mu sync.Mutex // guards w
 	var workers sync.WaitGroup
@@ -50,6 +51,7 @@ func verifyAll(ctx context.Context, w io.Writer, hunts []*hunt) error {
 		}
 		fmt.Fprintf(w, "| %s | `%s` | %.1f s | %.1f s |\n", h.id, h.Test, v.caught.Seconds(), v.mended.Seconds())
 	}
+	fmt.Fprintf(w, "\n%d hunts, %d as they should be, in %s\n", len(hunts), len(hunts)-len(errs), time.Since(start).Round(time.Second))
 	return errors.Join(errs...)
 }
 
