@@ -1,6 +1,7 @@
 package assembly_test
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
@@ -24,6 +26,7 @@ import (
 var (
 	matrixAll   = flag.Bool("matrix.all", false, "run every combination, not only a covering array of all pairs")
 	matrixWrite = flag.Bool("matrix.write", false, "write docs/matrix.md")
+	matrixSide  = flag.Int("matrix.clusters", 1, "run on that many control planes side by side; needs -parallel, too")
 )
 
 // result is what came of one combination.
@@ -37,41 +40,26 @@ type result struct {
 // TestMatrix runs the Mirror operator through one Mirror's whole life, on every pair of layers that can
 // be wired, and prints what came of it.
 func TestMatrix(t *testing.T) {
-	cfg := controlplane.Config(t)
-	_, err := envtest.InstallCRDs(cfg, envtest.CRDInstallOptions{Paths: []string{"../../config/crd"}})
-	require.NoError(t, err)
-	scheme, err := controller.NewScheme()
-	require.NoError(t, err)
-	c, err := client.New(cfg, client.Options{Scheme: scheme})
-	require.NoError(t, err)
-
+	clusters := matrixClusters(t)
 	all := combinations()
 	covering, report := coveringArray(all), "a covering array of all pairs"
 	chosen := covering
 	if *matrixAll {
 		chosen, report = all, "every combination"
 	}
-	var results []result
-	for _, combination := range chosen {
-		t.Run(combination.String(), func(t *testing.T) {
-			r := result{combination: combination}
-			start := time.Now()
-			defer func() {
-				r.took, r.passed = time.Since(start), !t.Failed()
-				results = append(results, r)
-			}()
-			var reconciles atomic.Int64
-			stop := startMirrors(t, cfg, counting(combination.layers(), &reconciles))
-			defer func() {
-				stop()
-				r.reconciles = reconciles.Load()
-				var left v1alpha1.MirrorList
-				require.NoError(t, c.List(t.Context(), &left))
-				assert.Empty(t, left.Items, "the next one starts without Mirrors")
-			}()
-			liveMirror(t, c)
-		})
-	}
+	results := make([]result, len(chosen))
+	// The group ends when all have run, those side by side, too.
+	t.Run("life", func(t *testing.T) {
+		for i, combination := range chosen {
+			t.Run(combination.String(), func(t *testing.T) {
+				t.Parallel()
+				cluster := <-clusters
+				defer func() { clusters <- cluster }()
+				cluster.run(t, combination, &results[i])
+			})
+		}
+	})
+	results = slices.DeleteFunc(results, func(r result) bool { return r.combination == nil }) // not chosen by -run
 	what := fmt.Sprintf("%d of %d combinations (%s)", len(results), len(all), report)
 	t.Log("\n" + markdown(what, results, results))
 	if !*matrixWrite || t.Failed() {
@@ -84,6 +72,53 @@ func TestMatrix(t *testing.T) {
 	})
 	require.NoError(t, os.MkdirAll("../../../docs", 0o755))
 	require.NoError(t, os.WriteFile("../../../docs/matrix.md", []byte(markdown(what, results, rows)), 0o644))
+}
+
+// matrixCluster is a control plane, for one operator at a time: a Mirror is everybody's.
+type matrixCluster struct {
+	*rest.Config
+	client.Client
+}
+
+// matrixClusters returns the control planes that are free.
+func matrixClusters(t *testing.T) chan matrixCluster {
+	scheme, err := controller.NewScheme()
+	require.NoError(t, err)
+	free := make(chan matrixCluster, *matrixSide)
+	for i := range *matrixSide {
+		var cfg *rest.Config
+		if i == 0 {
+			cfg = controlplane.Config(t)
+		} else {
+			another, err := controlplane.Start(t.Context(), controlplane.Options{})
+			require.NoError(t, err)
+			t.Cleanup(func() { assert.NoError(t, another.Stop()) })
+			cfg = another.Config()
+		}
+		_, err := envtest.InstallCRDs(cfg, envtest.CRDInstallOptions{Paths: []string{"../../config/crd"}})
+		require.NoError(t, err)
+		c, err := client.New(cfg, client.Options{Scheme: scheme})
+		require.NoError(t, err)
+		free <- matrixCluster{Config: cfg, Client: c}
+	}
+	return free
+}
+
+// run is one Mirror's life on one combination. It tells what came of it also when t ends on the way.
+func (c matrixCluster) run(t *testing.T, on combination, r *result) {
+	start := time.Now()
+	var reconciles atomic.Int64
+	stop := startMirrors(t, c.Config, counting(on.layers(), &reconciles))
+	defer func() {
+		*r = result{combination: on, passed: !t.Failed(), reconciles: reconciles.Load(), took: time.Since(start)}
+	}()
+	defer func() {
+		stop()
+		var left v1alpha1.MirrorList
+		require.NoError(t, c.List(context.Background(), &left))
+		assert.Empty(t, left.Items, "the next one starts without Mirrors")
+	}()
+	liveMirror(t, c)
 }
 
 // markdown is the report on what ran: by choice, some one by one, and what can't be wired.

@@ -46,7 +46,7 @@ func (m *mutant) test(ctx context.Context) {
 		return
 	}
 	for _, pkg := range m.target.tests {
-		args := append([]string{"test", "-overlay", overlay, "-vet=off", "-failfast", "-short", "-timeout", "90s", pkg}, m.target.args...)
+		args := append([]string{"test", "-overlay", overlay, "-vet=off", "-ldflags=-w", "-failfast", "-short", "-timeout", "90s", pkg}, m.target.args...)
 		out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput()
 		switch {
 		case ctx.Err() != nil:
