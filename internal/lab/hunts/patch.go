@@ -96,6 +96,7 @@ func nameIn(pkg string, c *gitdiff.File) (string, error) {
 		given = c.OldName
 	}
 	given = path.Clean(filepath.ToSlash(given))
+	given = strings.TrimPrefix(strings.TrimPrefix(given, "a/"), "b/")
 	name := path.Join(pkg, path.Base(given))
 	if _, err := os.Stat(filepath.FromSlash(given)); err == nil && strings.HasPrefix(given, "chapters/") && given != name {
 		return "", fmt.Errorf("the patch changes %s, but the fault is in %s", given, pkg)
