@@ -1,6 +1,6 @@
 # `make help` lists what there is.
 .DEFAULT_GOAL := help
-.PHONY: mutants hunt hunts-check help run test e2e scale matrix controlplane soak-diff lint generate clean
+.PHONY: docs record mutants hunt hunts-check help run test e2e scale matrix controlplane soak-diff lint generate clean
 
 GO ?= go
 
@@ -19,10 +19,13 @@ test: ## bring the control plane, then run every test with the race detector
 	@GO="$(GO)" sh tools/test.sh
 
 matrix: ## run the operator on every combination of layers, for hours, and write docs/matrix.md
-	$(GO) test ./full/runtime/assembly -race -run '^TestMatrix$$' -v -timeout 0 -args -matrix.all -matrix.write
+	$(GO) test ./full/runtime/assembly -race -run '^TestMatrix$$' -v -timeout 0 -parallel 5 -args -matrix.all -matrix.write -matrix.clusters=5
 
 e2e: ## the life of a Mirror on a control plane with controllers, where namespaces really go
 	@GO="$(GO)" sh tools/e2e.sh
+
+bench: ## measure the layers against upstream, 12 minutes on an idle machine (BENCH=regexp: some rows); exits 1 if a row misses its gate
+	@GO="$(GO)" $(GO) run ./internal/lab/bench $(if $(BENCH),-only="$(BENCH)")
 
 scale: ## a Mirror on 300 namespaces at once, and 50 on 200: prints time and requests
 	MIRROR_SCALE=1 $(GO) test ./full/controller -run TestScale -count=1 -v -timeout 30m
@@ -49,6 +52,13 @@ hunt: ## a fault is put in, you find it: lists the hunts (H=05-2: begin one; HIN
 
 hunts-check: ## hold that a test notices the fault of each hunt, and that each solution passes (H=05-2: of one)
 	@$(GO) run ./internal/lab/hunts -verify $(if $(call said,H),-hunt="$(H)")
+
+docs: ## fill in what the texts take from the sources (excerpts, output, links, tables, figures), then check them
+	$(GO) run ./internal/lab/figures
+	$(GO) run ./internal/lab/book -write
+
+record: ## run the commands whose output the texts show, and keep it (RUN="name name": only those; CHECK=1: only compare)
+	$(GO) run ./internal/lab/book -record $(if $(CHECK),-check )$(RUN)
 
 clean: ## remove what was built here; the control plane's binaries stay in the user's cache
 	rm -rf bin

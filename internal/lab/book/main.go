@@ -1,0 +1,171 @@
+// Command book keeps the texts true: it fills in what can be taken from the
+// sources, and says where a text and the sources disagree.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+
+	"github.com/informer-walkthrough/informer-walkthrough/internal/lab/upstream"
+)
+
+const usage = `book checks the texts: go run ./internal/lab/book, from anywhere in the repository
+
+  (nothing)        check all pages; one line for each error, exit 1 if there is one
+  -write           fill in the generated parts, then check
+  -record [NAME…]  run the commands of docs/runs.yaml, all or those named, and keep
+                   what they print in docs/runs/NAME.txt; then -write shows it
+  -record -check   run them and compare with what the pages show
+  -stamp FILE…     the English of FILE is in line with the Chinese as it is now;
+                   FILE#id says so of one section only (FILE from the root)
+
+A page takes part once one of its first lines is <!-- book -->. X.zh.md is the
+source, X.md its English. The parts that -write fills in, and what you type:
+
+  excerpt          <!-- code: path/file.go#Type.Method -->
+                   then maybe /from/,/to/ to cut within it, and doc for its comment
+  upstream link    [words](up:client-go/tools/cache#Reflector.watch)
+                   client-go@v0.23.5/… is the old one
+
+  output           <!-- run: name --> above a console block; name is in docs/runs.yaml
+                   as  name: {command: "go test …", timeout: 2m, exit: 0}
+                   first line $ command, then lines of the recording in their order,
+                   and a line … where some are left out; -write sets the numbers
+                   that change from run to run to those recorded
+  tables           <!-- seed-map: 04 --> … <!-- /seed-map -->
+                   <!-- bench: layer=04 --> … <!-- /bench -->
+
+Everything else is said by the errors.
+`
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	flags := flag.NewFlagSet("book", flag.ExitOnError)
+	flags.Usage = func() { fmt.Fprint(flags.Output(), usage) }
+	write := flags.Bool("write", false, "")
+	record := flags.Bool("record", false, "")
+	compare := flags.Bool("check", false, "")
+	stamps := flags.Bool("stamp", false, "")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if err := toRoot(); err != nil {
+		return err
+	}
+	b, err := openHere()
+	if err != nil {
+		return err
+	}
+	switch {
+	case *stamps:
+		return b.stampFiles(flags.Args())
+	case *record:
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		defer stop()
+		return b.record(ctx, flags.Args(), *compare)
+	case flags.NArg() > 0:
+		return fmt.Errorf("%s: only -record and -stamp take names; -h tells more", flags.Arg(0))
+	case *write:
+		if err := b.writeFiles(); err != nil {
+			return err
+		}
+		if b, err = openHere(); err != nil { // the lock may be another
+			return err
+		}
+	}
+	problems := b.check()
+	for _, p := range problems {
+		fmt.Println(p)
+	}
+	if len(problems) > 0 {
+		return fmt.Errorf("%d errors", len(problems))
+	}
+	return nil
+}
+
+// openHere opens the book of the repository whose root we are in.
+func openHere() (*book, error) {
+	world, err := theWorld()
+	if err != nil {
+		return nil, err
+	}
+	return open(os.DirFS("."), world)
+}
+
+// toRoot changes to the root of the repository.
+func toRoot() error {
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return os.Chdir(dir)
+		}
+	}
+	return errors.New("no go.mod above the working directory: call book from within the repository")
+}
+
+func (b *book) writeFiles() error {
+	for i, p := range b.pages {
+		edits, _ := b.edits(p) // check tells the problems
+		now := p.write(edits)
+		if err := replaceFile(p, now); err != nil {
+			return err
+		}
+		b.pages[i] = now
+	}
+	return b.writeLock()
+}
+
+// writeLock keeps the hash of each upstream symbol that is new to the texts. One
+// that is there already stays until somebody has looked at the sentences.
+func (b *book) writeLock() error {
+	lock, err := upstream.LoadLock(lockFile)
+	if err != nil {
+		return err
+	}
+	var uses []upstream.Use
+	for _, u := range b.uses() {
+		uses = append(uses, u.Use)
+	}
+	_ = lock.Add(uses) // check tells what can't be found
+	return lock.Save(lockFile)
+}
+
+func (b *book) stampFiles(names []string) error {
+	if len(names) == 0 {
+		return errors.New("-stamp: name the pages whose English is now in line with the Chinese, as in chapters/01-informermap/README.md or …/README.md#map")
+	}
+	for _, name := range names {
+		path, section, _ := strings.Cut(filepath.ToSlash(name), "#")
+		path = englishOf(path)
+		zh, en := b.page(chineseOf(path)), b.page(path)
+		if zh == nil || en == nil {
+			return fmt.Errorf("-stamp %s: %s and %s must both be there, each with a line <!-- book --> at its top", name, chineseOf(path), path)
+		}
+		if err := replaceFile(en, stamp(zh, en, section)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func replaceFile(old, now *page) error {
+	if old.text() == now.text() {
+		return nil
+	}
+	return os.WriteFile(now.path, []byte(now.text()), 0o644)
+}
