@@ -1,0 +1,126 @@
+package main
+
+import (
+	"regexp"
+	"time"
+)
+
+// What is compared: upstream as it comes, our chapters on the article's DeltaFIFO,
+// which is their default, and on their in-order queue.
+const (
+	upstream = "upstream"
+	chapters = "chapters"
+	inOrder  = "chapters-inorder"
+)
+
+var (
+	two   = []string{upstream, chapters}
+	three = []string{upstream, chapters, inOrder}
+)
+
+// row is one line of the table: one unit of one benchmark.
+type row struct {
+	layer string // the chapter that the text shows it in; "full" for the whole system
+	what  string
+	// bench names the benchmark; its last part, impl=…, is left out.
+	bench string
+	times string // for -test.benchtime; in iterations, so that all implementations do the same
+	unit  string
+	impls []string
+	goal  goal
+	// most is the gate: a higher ratio fails. Zero: only what is slower than upstream fails.
+	most float64
+	// why the goal is missed, if it is: what profiles say.
+	why string
+}
+
+// goal is what the ratio shall be at most.
+type goal struct{ deltaFIFO, inOrder float64 }
+
+func both(ratio float64) goal { return goal{ratio, ratio} }
+
+func (g goal) of(impl string) float64 {
+	if impl == inOrder {
+		return g.inOrder
+	}
+	return g.deltaFIFO
+}
+
+// rows are all lines, in the order of the table. Rows that share a benchmark share its runs.
+var rows = []row{
+	{layer: "03", what: "watch updates of all objects in turn, 1 handler", bench: "Watch/handlers=1", times: "200000x", unit: "ns/op", impls: three, goal: goal{0.25, 0.18}, most: 0.4},
+	{layer: "03", what: "watch updates of one hot object, 1 handler", bench: "HotObject", times: "30000x", unit: "ns/op", impls: three, goal: both(0.05), most: 0.05},
+	{layer: "03", what: "watch updates, 8 handlers", bench: "Watch/handlers=8", times: "100000x", unit: "ns/op", impls: three, goal: both(0.15), most: 0.4},
+	{layer: "03", what: "watch updates, 1 handler, beside one that is blocked", bench: "BlockedHandler", times: "100000x", unit: "ns/op", impls: three, goal: goal{0.25, 0.18}},
+	{layer: "03", what: "initial list to the last OnAdd, 1,000 objects", bench: "List/objects=1000", times: "100x", unit: "ns/object", impls: three, goal: both(0.5)},
+	{layer: "03", what: "initial list to the last OnAdd, 10,000 objects", bench: "List/objects=10000", times: "15x", unit: "ns/object", impls: three, goal: both(0.5), most: 0.8},
+	{layer: "03", what: "initial list to the last OnAdd, 100,000 objects", bench: "List/objects=100000", times: "2x", unit: "ns/object", impls: three, goal: both(0.5), most: 0.8},
+	{layer: "03", what: "heap per cached object, 100,000 pods, 1 handler", bench: "Heap", times: "1x", unit: "B/object", impls: three, goal: both(1)},
+
+	{layer: "04", what: "reflector alone: a watch event to the store", bench: "Reflector", times: "300000x", unit: "ns/op", impls: two},
+	{layer: "04", what: "reflector alone: a list of 1,000 objects to the store", bench: "ReflectorList", times: "300x", unit: "ns/object", impls: two},
+	{layer: "04", what: "queue alone: Update to the consumer, 1,000 objects in turn", bench: "DeltaQueue/objects=1000", times: "300000x", unit: "ns/op", impls: three},
+	{layer: "04", what: "queue alone: Update to the consumer, one hot object", bench: "DeltaQueue/objects=1", times: "300000x", unit: "ns/op", impls: three},
+
+	{layer: "05", what: "chapter 5 on client-go's reflector and queue, 1 handler", bench: "Chapter5/handlers=1", times: "100000x", unit: "ns/op", impls: two},
+	{layer: "05", what: "chapter 5 on client-go's reflector and queue, 8 handlers", bench: "Chapter5/handlers=8", times: "50000x", unit: "ns/op", impls: two},
+	{layer: "05", what: "Indexer: Get", bench: "IndexerGet", times: "3000000x", unit: "ns/op", impls: two, goal: both(0.9)},
+	{layer: "05", what: "Indexer: Get under a writer", bench: "IndexerGetUnderWriter", times: "2000000x", unit: "ns/op", impls: two, goal: both(0.65)},
+	{layer: "05", what: "Indexer: Update", bench: "IndexerUpdate", times: "1000000x", unit: "ns/op", impls: two, goal: both(0.6)},
+	{layer: "05", what: "Indexer: Replace", bench: "IndexerReplace", times: "60x", unit: "ns/object", impls: two, goal: both(0.45)},
+	{layer: "05", what: "Indexer: ByIndex of 100", bench: "IndexerByIndex", times: "200000x", unit: "ns/op", impls: two, goal: both(0.33)},
+	{layer: "05", what: "Indexer: ByIndex of 100, under a writer", bench: "IndexerByIndexUnderWriter", times: "100000x", unit: "ns/op", impls: two, goal: both(0.33)},
+	{layer: "05", what: "Indexer: ByIndex of 100, parallel", bench: "IndexerByIndexParallel", times: "200000x", unit: "ns/op", impls: two, goal: both(0.33)},
+
+	{layer: "06", what: "workqueue: Add, Get, Forget, Done, 1 worker", bench: "Workqueue/workers=1", times: "1000000x", unit: "ns/op", impls: two, goal: both(0.5)},
+	{layer: "06", what: "workqueue: Add, Get, Forget, Done, 8 workers", bench: "Workqueue/workers=8", times: "1000000x", unit: "ns/op", impls: two, goal: both(0.5)},
+	{layer: "06", what: "priority queue: the same, 1 worker", bench: "PriorityQueue/workers=1", times: "200000x", unit: "ns/op", impls: two, goal: both(0.5)},
+	{layer: "06", what: "priority queue: the same, 8 workers", bench: "PriorityQueue/workers=8", times: "200000x", unit: "ns/op", impls: two, goal: both(0.5)},
+	{layer: "06", what: "AddAfter of 100,000 items, all due", bench: "AddAfter", times: "4x", unit: "ns/item", impls: two, goal: both(0.5)},
+
+	{layer: "full", what: "event to the start of Reconcile, 1 worker, p50", bench: "Latency/workers=1", times: "50000x", unit: "p50-ns", impls: three, goal: both(0.5)},
+	{layer: "full", what: "event to the start of Reconcile, 1 worker, p99", bench: "Latency/workers=1", times: "50000x", unit: "p99-ns", impls: three, goal: both(0.5)},
+	{layer: "full", what: "event to the start of Reconcile, 10 workers, p50", bench: "Latency/workers=10", times: "50000x", unit: "p50-ns", impls: three, goal: both(0.5)},
+	{layer: "full", what: "event to the start of Reconcile, 10 workers, p99", bench: "Latency/workers=10", times: "50000x", unit: "p99-ns", impls: three, goal: both(0.5)},
+	{layer: "full", what: "event to Reconcile at saturation, 1 worker", bench: "Saturation/workers=1", times: "50000x", unit: "ns/op", impls: three, goal: both(0.5)},
+	{layer: "full", what: "event to Reconcile at saturation, 10 workers", bench: "Saturation/workers=10", times: "50000x", unit: "ns/op", impls: three, goal: both(0.5)},
+
+	{layer: "01", what: "client.Get from the cache", bench: "ClientGet", times: "300000x", unit: "ns/op", impls: two, goal: both(0.9)},
+	{layer: "01", what: "client.List of 100 of 10,000, by namespace", bench: "ClientList/by=namespace", times: "3000x", unit: "ns/op", impls: two, goal: both(0.9)},
+	{layer: "01", what: "client.List of 100 of 10,000, by field index", bench: "ClientList/by=field", times: "3000x", unit: "ns/op", impls: two, goal: both(0.9)},
+
+	{layer: "full", what: "envtest: manager start to the first reconcile, 10,000 ConfigMaps", bench: "EnvtestStart", times: "1x", unit: "s-to-first", impls: three, goal: both(0.8)},
+	{layer: "full", what: "envtest: peak memory of that", bench: "EnvtestStart", times: "1x", unit: "peak-MB", impls: three, goal: both(0.8)},
+	{layer: "full", what: "envtest: 2,000 objects created, all reconciled once: CPU of the operator", bench: "EnvtestCreate", times: "1x", unit: "cpu-s", impls: three, goal: both(0.8)},
+}
+
+// The points of the plot.
+var (
+	scaleObjects  = []int{1000, 10_000, 100_000, 1_000_000}
+	scaleHandlers = []int{1, 2, 4, 8, 16, 32, 64}
+)
+
+const (
+	scaleTimes        = "50000x"
+	objectsOfHandlers = 10_000
+	// perObjectAt100k: what an object of a list of 100,000 may cost of ours, compared
+	// with one of a list of 10,000.
+	perObjectAt100k = 1.4
+	// timeLimit is for one run of one benchmark.
+	timeLimit = 2 * time.Minute
+)
+
+// choose returns the rows whose benchmark or description matches.
+func choose(expr string) ([]row, error) {
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		return nil, err
+	}
+	var chosen []row
+	for _, r := range rows {
+		if re.MatchString(r.bench) || re.MatchString(r.what) {
+			chosen = append(chosen, r)
+		}
+	}
+	return chosen, nil
+}
