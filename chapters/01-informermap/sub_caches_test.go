@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -31,18 +33,23 @@ func (s *subCache) Start(ctx context.Context) error {
 func (s *subCache) WaitForCacheSync(context.Context) bool { return s.synced }
 
 func TestB14_FailedStartOfOneSubCacheStopsTheOthers(t *testing.T) {
-	errBroken := errors.New("broken")
-	s := &subCaches{all: map[string]cache.Cache{
-		"a": &subCache{started: make(chan struct{})},
-		"b": &subCache{err: errBroken},
-	}}
-	err := s.Start(context.Background())
-	require.ErrorIs(t, err, errBroken)
-	require.EqualError(t, err, "failed to start the cache for b: broken")
+	synctest.Test(t, func(t *testing.T) {
+		errBroken := errors.New("broken")
+		s := &subCaches{all: map[string]cache.Cache{
+			"a": &subCache{started: make(chan struct{})},
+			"b": &subCache{err: errBroken},
+		}}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		err := s.Start(ctx)
+		require.ErrorIs(t, err, errBroken)
+		require.EqualError(t, err, "failed to start the cache for b: broken")
+		require.NoError(t, ctx.Err(), "b's failure ends the others, not the context of Start")
+	})
 
 	ctx, cancel := context.WithCancel(context.Background())
 	a := &subCache{started: make(chan struct{})}
-	s = &subCaches{all: map[string]cache.Cache{"a": a}}
+	s := &subCaches{all: map[string]cache.Cache{"a": a}}
 	ended := make(chan error)
 	go func() { ended <- s.Start(ctx) }()
 	<-a.started

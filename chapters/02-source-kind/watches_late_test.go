@@ -128,6 +128,7 @@ func TestWatchesConcurrentWatchAndStart(t *testing.T) {
 func TestB17_SourceOutlivesTheSyncWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
 		q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())
 		defer q.ShutDown()
 		events := make(chan event.TypedGenericEvent[string])
@@ -138,9 +139,13 @@ func TestB17_SourceOutlivesTheSyncWait(t *testing.T) {
 		require.NoError(t, w.Start(ctx, q))
 
 		time.Sleep(time.Minute)
-		events <- event.TypedGenericEvent[string]{Object: "late"}
+		select {
+		case events <- event.TypedGenericEvent[string]{Object: "late"}:
+		case <-time.After(time.Minute):
+			t.Fatal("the channel must still be read a minute after the wait of a second")
+		}
 		got, _ := q.Get()
-		require.Equal(t, "late", got, "the channel must still be read a minute after the wait of a second")
+		require.Equal(t, "late", got)
 		q.Done(got)
 
 		cancel()
