@@ -13,9 +13,7 @@ var thePages = []string{
 	"chapters/05-handledeltas/README",
 	"chapters/06-reconcile-loop/README",
 	"full/README",
-	"docs/glossary",
 	"docs/diagnose",
-	"docs/upstream-next",
 	"docs/bug-reports",
 }
 

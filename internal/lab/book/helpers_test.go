@@ -78,7 +78,7 @@ func smallWorld() world {
 			}
 			return "| bench |\n", nil
 		},
-		mistakes: func() []string { return []string{"M01", "L01"} },
+		mistakes: []string{"M01", "L01"},
 	}
 }
 

@@ -78,11 +78,15 @@ func (b *book) checkLink(from *page, target string) (wrong string) {
 	return `that page has no <a id="` + u.Fragment + `">`
 }
 
-// figures are the pictures of a page.
+// figure is a picture of a page: what it shows in words, and the file.
 var figure = regexp.MustCompile(`!\[([^\]]*)\]\(([^)\s]+)`)
 
-// checkFigures: each picture says in words what it shows.
+// checkFigures: each picture says in words what it shows, and a chapter has one
+// that shows what happened in a recorded run.
 func (p *page) checkFigures() (problems []problem) {
+	if strings.HasPrefix(p.path, "chapters/") && !strings.Contains(p.text(), "-trace.") {
+		problems = append(problems, p.problem(0, "no figure of a recorded run: show ../../docs/figures/NN-trace.svg"))
+	}
 	for i, line := range p.lines {
 		for _, m := range figure.FindAllStringSubmatch(line, -1) {
 			if p.kinds[i] == prose && strings.TrimSpace(m[1]) == "" {

@@ -10,15 +10,18 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/informer-walkthrough/informer-walkthrough/internal/lab/seedmap"
 	"github.com/informer-walkthrough/informer-walkthrough/internal/lab/upstream"
 )
 
 const usage = `book checks the texts: go run ./internal/lab/book, from anywhere in the repository
 
-  (nothing)        check all pages; one line for each error, exit 1 if there is one
-  -write           fill in the generated parts, then check
+  [FILE…]          check all pages, or tell only of those named (from the root);
+                   one line for each error, exit 1 if there is one
+  -write [FILE…]   fill in the generated parts, then check
   -record [NAME…]  run the commands of docs/runs.yaml, all or those named, and keep
                    what they print in docs/runs/NAME.txt; then -write shows it
   -record -check   run them and compare with what the pages show
@@ -75,33 +78,35 @@ func run(args []string) error {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 		defer stop()
 		return b.record(ctx, flags.Args(), *compare)
-	case flags.NArg() > 0:
-		return fmt.Errorf("%s: only -record and -stamp take names; -h tells more", flags.Arg(0))
 	case *write:
-		if err := b.writeFiles(); err != nil {
+		if err := b.writeFiles(flags.Args()); err != nil {
 			return err
 		}
 		if b, err = openHere(); err != nil { // the lock may be another
 			return err
 		}
 	}
-	problems := b.check()
-	for _, p := range problems {
-		fmt.Println(p)
+	count := 0
+	for _, p := range b.check() {
+		if flags.NArg() == 0 || slices.Contains(flags.Args(), p.file) {
+			fmt.Println(p)
+			count++
+		}
 	}
-	if len(problems) > 0 {
-		return fmt.Errorf("%d errors", len(problems))
+	if count > 0 {
+		return fmt.Errorf("%d errors", count)
 	}
 	return nil
 }
 
 // openHere opens the book of the repository whose root we are in.
 func openHere() (*book, error) {
-	world, err := theWorld()
+	files := os.DirFS(".")
+	world, err := theWorld(files)
 	if err != nil {
 		return nil, err
 	}
-	return open(os.DirFS("."), world)
+	return open(files, world)
 }
 
 // toRoot changes to the root of the repository.
@@ -118,8 +123,12 @@ func toRoot() error {
 	return errors.New("no go.mod above the working directory: call book from within the repository")
 }
 
-func (b *book) writeFiles() error {
+// writeFiles fills in all pages, or those named.
+func (b *book) writeFiles(only []string) error {
 	for i, p := range b.pages {
+		if len(only) > 0 && !slices.Contains(only, p.path) {
+			continue
+		}
 		edits, _ := b.edits(p) // check tells the problems
 		now := p.write(edits)
 		if err := replaceFile(p, now); err != nil {
@@ -142,6 +151,11 @@ func (b *book) writeLock() error {
 		uses = append(uses, u.Use)
 	}
 	_ = lock.Add(uses) // check tells what can't be found
+	article, err := seedmap.Load()
+	if err != nil {
+		return err
+	}
+	lock.Prune(append(uses, article.Uses()...))
 	return lock.Save(lockFile)
 }
 
@@ -166,6 +180,9 @@ func (b *book) stampFiles(names []string) error {
 func replaceFile(old, now *page) error {
 	if old.text() == now.text() {
 		return nil
+	}
+	if text, err := os.ReadFile(old.path); err != nil || string(text) != old.source {
+		return fmt.Errorf("%s has been edited just now: call again", old.path)
 	}
 	return os.WriteFile(now.path, []byte(now.text()), 0o644)
 }

@@ -10,6 +10,7 @@ import (
 // All line numbers in it count from 0.
 type page struct {
 	path     string
+	source   string // the file as it was read
 	chinese  bool
 	lines    []string
 	kinds    []kind
@@ -61,7 +62,7 @@ func chineseOf(path string) string { return stem(path) + ".zh.md" }
 func stem(path string) string      { return strings.TrimSuffix(strings.TrimSuffix(path, ".md"), ".zh") }
 
 func newPage(path, text string) *page {
-	p := &page{path: path, chinese: strings.HasSuffix(path, ".zh.md")}
+	p := &page{path: path, source: text, chinese: strings.HasSuffix(path, ".zh.md")}
 	p.lines = strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	p.kinds = make([]kind, len(p.lines))
 	p.findBlocks()

@@ -139,6 +139,7 @@ func TestChapterHasItsSectionsAndHunts(t *testing.T) {
 	}
 	require.Equal(t, []string{
 		"chapters/04-x/README.zh.md:1: the sections are intro, map; a chapter has intro, map, run, invariants, predict, reading, upstream, faults, cost, questions, next",
+		"chapters/04-x/README.zh.md:1: no figure of a recorded run: show ../../docs/figures/NN-trace.svg",
 		"chapters/04-x/README.zh.md:1: hunt 04-2 is not presented: do so, with <!-- hunt: 04-2 --> above the paragraph",
 	}, got)
 }

@@ -14,9 +14,6 @@ func (b *book) tables(p *page) (edits []edit, problems []problem) {
 		"bench":    b.world.benchTable,
 	} {
 		for _, r := range p.regions(name) {
-			if table == nil {
-				continue
-			}
 			if r.to == 0 {
 				problems = append(problems, p.problem(r.line, "<!-- %s --> without an end: put <!-- /%s --> where the table ends", name, name))
 				continue

@@ -27,10 +27,7 @@ func (b *book) mentions(name string) map[*page]map[string]int {
 // checkTells: each mistake and omission of the article is told by some page, in
 // both languages.
 func (b *book) checkTells() (problems []problem) {
-	if b.world.mistakes == nil {
-		return nil
-	}
-	known := b.world.mistakes()
+	known := b.world.mistakes
 	told := map[bool]map[string]bool{true: {}, false: {}}
 	for p, ids := range b.mentions("tells") {
 		for id, line := range ids {

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"io/fs"
+
+	"github.com/informer-walkthrough/informer-walkthrough/internal/lab/seedmap"
 	"github.com/informer-walkthrough/informer-walkthrough/internal/lab/upstream"
 )
 
@@ -11,18 +14,25 @@ type world struct {
 	changed    func(upstream.Use) []error // since the text was written
 	seedTable  func(chapter, lang string) (string, error)
 	benchTable func(filter, lang string) (string, error)
-	mistakes   func() []string
+	mistakes   []string // ids of the article's mistakes and omissions
 }
 
 const lockFile = "docs/upstream.lock"
 
-func theWorld() (world, error) {
+func theWorld(files fs.FS) (world, error) {
 	lock, err := upstream.LoadLock(lockFile)
 	if err != nil {
 		return world{}, err
 	}
+	article, err := seedmap.Load()
+	if err != nil {
+		return world{}, err
+	}
 	return world{
-		changed: func(u upstream.Use) []error { return lock.Compare([]upstream.Use{u}) },
-		resolve: upstream.Resolve,
+		resolve:    upstream.Resolve,
+		changed:    func(u upstream.Use) []error { return lock.Compare([]upstream.Use{u}) },
+		seedTable:  article.Table,
+		benchTable: benchTable(files),
+		mistakes:   article.MistakeIDs(),
 	}, nil
 }
