@@ -53,6 +53,10 @@ hunt: ## a fault is put in, you find it: lists the hunts (H=05-2: begin one; HIN
 hunts-check: ## hold that a test notices the fault of each hunt, and that each solution passes (H=05-2: of one)
 	@$(GO) run ./internal/lab/hunts -verify $(if $(call said,H),-hunt="$(H)")
 
+figures: ## draw docs/figures anew from their texts (RECORD=1: record the traces anew first, on a real API server)
+	$(if $(RECORD),$(GO) run ./internal/lab/figures -record)
+	$(GO) run ./internal/lab/figures
+
 docs: ## fill in what the texts take from the sources (excerpts, output, links, tables, figures), then check them
 	$(GO) run ./internal/lab/figures
 	$(GO) run ./internal/lab/book -write
