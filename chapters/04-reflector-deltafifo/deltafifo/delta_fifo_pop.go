@@ -57,15 +57,15 @@ func (f *DeltaFIFO) take(n int) []cache.Delta {
 	return all
 }
 
-// drop removes the first n keys of the queue. An array that is empty serves
-// again, unless it is as long as an initial list.
+// drop removes the first n keys of the queue. Array and map serve again when they
+// are empty, unless they are as large as an initial list: neither ever shrinks.
 func (f *DeltaFIFO) drop(n int) {
 	switch {
 	case n < len(f.queue):
 		clear(f.queue[:n])
 		f.queue = f.queue[n:]
 	case cap(f.queue) > maxBeside:
-		f.queue = nil
+		f.queue, f.items = nil, map[string]cache.Deltas{}
 	default:
 		clear(f.queue)
 		f.queue = f.queue[:0]

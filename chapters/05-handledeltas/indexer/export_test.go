@@ -21,14 +21,15 @@ func (x *Indexer) Check() error {
 	keys := map[*entry]string{}
 	for key, e := range x.items {
 		keys[e] = key
-		slots += len(e.slots)
-		for _, s := range e.slots[len(e.slots):cap(e.slots)] {
+		all := e.slots()
+		slots += len(all)
+		for _, s := range all[len(all):cap(all)] {
 			if s.set != nil {
 				return fmt.Errorf("%q keeps the set of %q that it has left", key, s.set.value)
 			}
 		}
-		for i, s := range e.slots {
-			if s.set.members[s.pos] != e {
+		for i, s := range all {
+			if s.pos >= len(s.set.members) || s.set.members[s.pos] != e {
 				return fmt.Errorf("slot %d of %q points at another entry", i, key)
 			}
 		}

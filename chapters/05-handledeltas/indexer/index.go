@@ -9,17 +9,17 @@ import (
 // entry is one stored object and the places where the indices point at it.
 // Sets point at entries and not at keys, so a read by index needs no second
 // look-up; the entry stays the same when the object is replaced, so an update
-// that changes no index value touches no index. It has 60 bytes and not 80,
-// because there are as many of them as objects: so it does not keep its key.
+// that changes no index value touches no index. It has 48 bytes and does not
+// keep its key, because there are as many of them as objects.
 type entry struct {
-	obj   any
-	slots []slot
+	obj any
+	// one is the only slot, if its set is not nil: most objects are in one set.
+	one [1]slot
+	// many are the slots as soon as there were two; then one is empty.
+	many *[]slot
 	// generation is the Replace that saw the entry last; the sweep at the end
 	// of a Replace removes what it did not see.
 	generation uint32
-	// inline is where slots begins: most objects are in one set only, and this
-	// spares them an allocation.
-	inline [1]slot
 }
 
 // slot is one membership: members[pos] of set is the entry that owns the slot.
@@ -45,10 +45,26 @@ type index struct {
 	sets map[string]*set
 }
 
-func newEntry() *entry {
-	e := &entry{}
-	e.slots = e.inline[:0]
-	return e
+func (e *entry) slots() []slot {
+	switch {
+	case e.many != nil:
+		return *e.many
+	case e.one[0].set != nil:
+		return e.one[:]
+	}
+	return nil
+}
+
+func (e *entry) addSlot(s slot) {
+	switch {
+	case e.many != nil:
+		*e.many = append(*e.many, s)
+	case e.one[0].set == nil:
+		e.one[0] = s
+	default:
+		e.many = &[]slot{e.one[0], s}
+		e.one[0] = slot{}
+	}
 }
 
 // valuesOf asks the index function. There is nobody to return an error to: an
@@ -79,8 +95,8 @@ func (ix *index) file(e *entry, values []string) {
 
 func (ix *index) holds(e *entry, values []string) bool {
 	n := 0
-	for i := range e.slots {
-		s := e.slots[i].set
+	for _, slot := range e.slots() {
+		s := slot.set
 		if s.index != ix {
 			continue
 		}
@@ -94,16 +110,19 @@ func (ix *index) holds(e *entry, values []string) bool {
 
 // drop keeps the order of the remaining slots: holds compares in order.
 func (ix *index) drop(e *entry) {
-	kept := e.slots[:0]
-	for _, s := range e.slots {
+	all := e.slots()
+	kept := all[:0]
+	for _, s := range all {
 		if s.set.index == ix {
 			s.set.remove(s.pos)
 		} else {
 			kept = append(kept, s)
 		}
 	}
-	clear(e.slots[len(kept):])
-	e.slots = kept
+	clear(all[len(kept):])
+	if e.many != nil {
+		*e.many = kept
+	}
 }
 
 // add comes after drop, so an entry that is in the set already has got there
@@ -119,7 +138,7 @@ func (ix *index) add(e *entry, value string) {
 		return
 	}
 	s.members = append(s.members, e)
-	e.slots = append(e.slots, slot{set: s, pos: n})
+	e.addSlot(slot{set: s, pos: n})
 }
 
 // remove fills the gap with the last member, so it costs the same in a set of
@@ -139,9 +158,10 @@ func (s *set) remove(pos int) {
 }
 
 func (e *entry) slotIn(s *set) *slot {
-	for i := range e.slots {
-		if e.slots[i].set == s {
-			return &e.slots[i]
+	slots := e.slots()
+	for i := range slots {
+		if slots[i].set == s {
+			return &slots[i]
 		}
 	}
 	panic("indexer: an entry has no slot in a set that it is a member of")

@@ -190,7 +190,7 @@ func (x *Indexer) appendValues(values [][]string, key string, obj any) [][]strin
 func (x *Indexer) put(key string, obj any, values [][]string) (old any) {
 	e := x.items[key]
 	if e == nil {
-		e = newEntry()
+		e = &entry{}
 		x.items[key] = e
 	}
 	old, e.obj = e.obj, obj
@@ -207,7 +207,7 @@ func (x *Indexer) remove(key string) (old any) {
 		return nil
 	}
 	delete(x.items, key)
-	for _, s := range e.slots {
+	for _, s := range e.slots() {
 		s.set.remove(s.pos)
 	}
 	return e.obj
