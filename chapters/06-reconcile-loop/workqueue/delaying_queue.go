@@ -1,7 +1,6 @@
 package workqueue
 
 import (
-	"sync"
 	"time"
 
 	"k8s.io/client-go/util/workqueue"
@@ -21,30 +20,10 @@ type delayingQueue[T comparable] struct {
 	start    time.Time     // times are kept as durations since then: they compare faster
 	newFirst chan struct{} // told when another item became the first
 
-	waitMu  sync.Mutex // guards the fields below; never taken together with queue.mu
-	waiting *heap.Heap[*delayed[T]]
-	byItem  map[T]*delayed[T]
+	// queue.mu guards both.
+	waiting *heap.Heap[*entry[T]]
 	seq     uint64 // how many items have waited
 }
-
-// delayed is an item that waits.
-type delayed[T comparable] struct {
-	item  T
-	due   time.Duration
-	seq   uint64
-	index int
-}
-
-// sooner orders by time, then first come, first served.
-func sooner[T comparable](a, b *delayed[T]) bool {
-	if a.due != b.due {
-		return a.due < b.due
-	}
-	return a.seq < b.seq
-}
-
-// SetIndex is the heap's.
-func (d *delayed[T]) SetIndex(i int) { d.index = i }
 
 var _ workqueue.TypedDelayingInterface[string] = &delayingQueue[string]{}
 
@@ -58,7 +37,6 @@ func newDelayingQueue[T comparable](config Config) *delayingQueue[T] {
 		queue:    newQueue[T](config),
 		newFirst: make(chan struct{}, 1),
 		waiting:  heap.New(sooner[T]),
-		byItem:   map[T]*delayed[T]{},
 	}
 	q.start = q.config.Clock.Now()
 	q.background.Go(q.addDue)
@@ -95,31 +73,30 @@ func (q *delayingQueue[T]) now() time.Duration { return q.config.Clock.Since(q.s
 
 // wait puts item into the heap and says whether it is the first there.
 func (q *delayingQueue[T]) wait(item T, due time.Duration) bool {
-	q.waitMu.Lock()
-	defer q.waitMu.Unlock()
-	d := q.byItem[item]
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	e := q.entryOf(item)
 	switch {
-	case d == nil:
-		d = &delayed[T]{item: item, due: due, seq: q.seq}
+	case e.index < 0:
+		e.due, e.seq = due, q.seq
 		q.seq++
-		q.byItem[item] = d
-		q.waiting.Push(d)
-	case due < d.due:
-		d.due = due
-		q.waiting.Fix(d.index)
+		q.waiting.Push(e)
+	case due < e.due:
+		e.due = due
+		q.waiting.Fix(e.index)
 	default:
 		return false
 	}
-	return d.index == 0
+	return e.index == 0
 }
 
 // callOff makes item wait no longer.
 func (q *delayingQueue[T]) callOff(item T) {
-	q.waitMu.Lock()
-	defer q.waitMu.Unlock()
-	if d := q.byItem[item]; d != nil {
-		q.waiting.Remove(d.index)
-		delete(q.byItem, item)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if e := q.entries[item]; e != nil && e.index >= 0 {
+		q.waiting.Remove(e.index)
+		q.release(e)
 	}
 }
 
@@ -129,13 +106,9 @@ const maxDue = 256
 
 // addDue adds the items whose time has come, until the queue shuts down.
 func (q *delayingQueue[T]) addDue() {
-	due := make([]T, 0, maxDue)
 	for {
-		var next time.Duration
-		due, next = q.takeDue(due)
-		q.addAll(due)
-		clear(due) // or the pause would keep what is handed out from the garbage collector
-		if len(due) < maxDue && !q.pause(next) {
+		more, next := q.moveDue()
+		if !more && !q.pause(next) {
 			return
 		}
 	}
@@ -159,21 +132,20 @@ func (q *delayingQueue[T]) pause(next time.Duration) bool {
 	return true
 }
 
-// takeDue fills due with what is due, until it is full, and says how long the next
-// item has to wait; 0 if there is none.
-func (q *delayingQueue[T]) takeDue(due []T) (_ []T, next time.Duration) {
-	due = due[:0]
-	q.waitMu.Lock()
-	defer q.waitMu.Unlock()
+// moveDue queues what is due, up to maxDue items. It says whether there may be more,
+// or else how long the next item has to wait; 0 if there is none.
+func (q *delayingQueue[T]) moveDue() (more bool, next time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	now := q.now()
-	for q.waiting.Len() > 0 && len(due) < cap(due) {
-		first := q.waiting.Peek()
-		if first.due > now {
-			return due, first.due - now
+	for range maxDue {
+		if q.waiting.Len() == 0 || q.shuttingDown.Load() {
+			return false, 0
 		}
-		q.waiting.Pop()
-		delete(q.byItem, first.item)
-		due = append(due, first.item)
+		if next := q.waiting.Peek().due - now; next > 0 {
+			return false, next
+		}
+		q.addEntry(q.waiting.Pop())
 	}
-	return due, 0
+	return true, 0
 }

@@ -24,8 +24,8 @@ import (
 //	                   ↑                 │ Add
 //	                   └──── Done ──── in work, dirty
 //
-// Upstream keeps the sets dirty and processing and a slice; one map of entries
-// says the same, and Get and Done touch it less often.
+// Upstream keeps the sets dirty and processing, a slice, and a map of what waits for
+// its time; one map of entries says the same, and is touched less often.
 type queue[T comparable] struct {
 	config  Config
 	metrics *metrics.Queue
@@ -33,9 +33,9 @@ type queue[T comparable] struct {
 	mu   sync.Mutex // guards the fields below
 	cond *sync.Cond // on mu: an entry was queued, or the queue shuts down
 
-	entries map[T]*entry[T]
-	ready   list[T] // the queued entries, in the order in which they are handed out
-	unused  list[T] // entries to be used again
+	entries map[T]*entry[T] // of all items that are queued, in work, or wait
+	ready   list[T]         // the queued entries, in the order in which they are handed out
+	unused  list[T]         // entries to be used again
 
 	inWork  int
 	drained chan struct{} // not nil while a drain waits; closed when nothing is left
@@ -72,33 +72,31 @@ func (q *queue[T]) Add(item T) {
 	q.mu.Unlock()
 }
 
-// addAll adds what has become due, under one lock.
-func (q *queue[T]) addAll(items []T) {
-	q.mu.Lock()
-	for _, item := range items {
-		q.add(item)
-	}
-	q.mu.Unlock()
-}
-
 // add needs mu.
 func (q *queue[T]) add(item T) {
-	if q.shuttingDown.Load() {
-		return
+	if !q.shuttingDown.Load() {
+		q.addEntry(q.entryOf(item))
 	}
-	e := q.entries[item]
+}
+
+// addEntry needs mu.
+func (q *queue[T]) addEntry(e *entry[T]) {
 	switch {
-	case e == nil:
-		e = q.newEntry(item)
-		q.entries[item] = e
-		q.ready.push(e)
-		q.cond.Signal()
-	case e.inWork && !e.dirty:
+	case e.queued || e.dirty:
+		return
+	case e.inWork:
 		e.dirty = true
 	default:
-		return
+		q.enqueue(e)
 	}
 	e.added = q.metrics.Added(0)
+}
+
+// enqueue needs mu.
+func (q *queue[T]) enqueue(e *entry[T]) {
+	e.queued = true
+	q.ready.push(e)
+	q.cond.Signal()
 }
 
 // Get waits for an item and hands it out; call Done when it is worked off. shutdown
@@ -113,7 +111,7 @@ func (q *queue[T]) Get() (item T, shutdown bool) {
 		q.cond.Wait()
 	}
 	e := q.ready.pop()
-	e.inWork, e.dirty = true, false
+	e.queued, e.inWork = false, true
 	q.inWork++
 	e.started = q.metrics.Got(0, e.added)
 	item = e.item
@@ -134,16 +132,18 @@ func (q *queue[T]) Done(item T) {
 	e.inWork = false
 	q.inWork--
 	if e.dirty {
-		q.ready.push(e)
-		q.cond.Signal()
+		e.dirty = false
+		q.enqueue(e)
 		return
 	}
-	delete(q.entries, item)
-	q.recycle(e)
-	if q.drained != nil && len(q.entries) == 0 {
+	q.release(e)
+	if q.drained != nil && q.busy() == 0 {
 		q.endDrain()
 	}
 }
+
+// busy is how many items a drain waits for. It needs mu.
+func (q *queue[T]) busy() int { return q.ready.len + q.inWork }
 
 // Len is the number of queued items, without those in work.
 func (q *queue[T]) Len() int {
@@ -171,7 +171,7 @@ func (q *queue[T]) ShutDown() {
 func (q *queue[T]) ShutDownWithDrain() {
 	q.mu.Lock()
 	q.beginShutdown()
-	if len(q.entries) > 0 && q.drained == nil {
+	if q.busy() > 0 && q.drained == nil {
 		q.drained = make(chan struct{})
 	}
 	drained := q.drained
