@@ -1,6 +1,6 @@
 # `make help` lists what there is.
 .DEFAULT_GOAL := help
-.PHONY: bench docs record mutants hunt hunts-check help run test e2e scale matrix controlplane soak-diff lint generate clean
+.PHONY: bench figures docs record mutants hunt hunts-check help run test e2e scale matrix controlplane soak-diff lint generate clean
 
 GO ?= go
 

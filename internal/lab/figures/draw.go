@@ -258,7 +258,7 @@ func (s *svg) legend(p point, l lang, reading int) {
 	all := [][2]string{{"这一章", "this chapter"}, {"前几章换好的", "ours already"}, {"还是上游的", "still upstream's"}}
 	paints := []string{fmt.Sprintf("f%d l%[1]d", reading), "t0", "up dash"}
 	if reading == 0 {
-		s.text(p.x, p.y, "muted s", [...]string{"编号是把这一块换成我们自己的那一章", "The number is the chapter that replaces this plank by our own"}[l])
+		s.text(p.x, p.y, "muted s", [...]string{"编号：这一块在第几章换成我们自己的", "The number: in which chapter this plank is replaced by our own"}[l])
 		return
 	}
 	for i, said := range all {
