@@ -16,6 +16,9 @@ func (b *book) checkFences(p *page) (problems []problem) {
 	}
 	for _, f := range p.fences {
 		length := f.close - f.open - 1
+		if f.open == f.close || strings.Trim(p.lines[f.close], " \t`") != "" {
+			say(f.open, "a block without an end")
+		}
 		switch {
 		case f.label == "":
 			say(f.open, "a block without a label: say which of %s it is", strings.Join(labels, ", "))

@@ -17,36 +17,6 @@ import (
 	"github.com/informer-walkthrough/informer-walkthrough/internal/lab/upstream"
 )
 
-const usage = `book checks the texts: go run ./internal/lab/book, from anywhere in the repository
-
-  [FILE…]          check all pages, or tell only of those named (from the root);
-                   one line for each error, exit 1 if there is one
-  -write [FILE…]   fill in the generated parts, then check
-  -record [NAME…]  run the commands of docs/runs.yaml, all or those named, and keep
-                   what they print in docs/runs/NAME.txt; then -write shows it
-  -record -check   run them and compare with what the pages show
-  -stamp FILE…     the English of FILE is in line with the Chinese as it is now;
-                   FILE#id says so of one section only (FILE from the root)
-
-A page takes part once one of its first lines is <!-- book -->. X.zh.md is the
-source, X.md its English. The parts that -write fills in, and what you type:
-
-  excerpt          <!-- code: path/file.go#Type.Method -->
-                   then maybe /from/,/to/ to cut within it, and doc for its comment
-  upstream link    [words](up:client-go/tools/cache#Reflector.watch)
-                   client-go@v0.23.5/… is the old one
-
-  output           <!-- run: name --> above a console block; name is in docs/runs.yaml
-                   as  name: {command: "go test …", timeout: 2m, exit: 0}
-                   first line $ command, then lines of the recording in their order,
-                   and a line … where some are left out; -write sets the numbers
-                   that change from run to run to those recorded
-  tables           <!-- seed-map: 04 --> … <!-- /seed-map -->
-                   <!-- bench: layer=04 --> … <!-- /bench -->
-
-Everything else is said by the errors.
-`
-
 func main() {
 	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -46,6 +46,7 @@ func TestRules(t *testing.T) {
 		"block without label":         {text: "'''\nx\n'''", want: []string{"p.md:3: a block without a label", "p.zh.md"}},
 		"block with another label":    {text: "'''bash\nx\n'''", want: []string{`a block with label "bash": use one of`, "p.zh.md"}},
 		"go from nowhere":             {text: "'''go\nx\n'''", want: []string{"p.md:3: go that comes from nowhere", "p.zh.md"}},
+		"block without end":           {text: "'''text\nx", want: []string{"p.md:3: a block without an end", "p.zh.md"}},
 		"sketch":                      {text: "<!-- sketch -->\n'''go\nx\n'''"},
 		"sketch that is too long":     {text: "<!-- sketch -->\n'''go" + strings.Repeat("\nx", 13) + "\n'''", want: []string{"a sketch of 13 lines: at most 12", "p.zh.md"}},
 		"make target that is not":     {text: "'''sh\nmake\nmake tset V=1\n'''", want: []string{"p.md:5: the Makefile has no target tset", "p.zh.md"}},
