@@ -1,10 +1,14 @@
 package main
 
 import (
-	"context"
 	"net"
 	"net/http"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -12,14 +16,31 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/informer-walkthrough/informer-walkthrough/full/api/v1alpha1"
+	"github.com/informer-walkthrough/informer-walkthrough/full/config/configtest"
+	"github.com/informer-walkthrough/informer-walkthrough/full/controller"
 	"github.com/informer-walkthrough/informer-walkthrough/full/runtime/ctrl"
 	"github.com/informer-walkthrough/informer-walkthrough/internal/controlplane"
 )
 
+// beOperator in the environment makes the test binary the program.
+const beOperator = "MIRROR_TEST_BE_OPERATOR"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(beOperator) != "" {
+		main()
+		return
+	}
 	ctrl.SetLogger(logr.Discard())
 	controlplane.Main(m, goleak.IgnoreTopFunction("k8s.io/apimachinery/pkg/watch.(*filteredWatch).loop")) // controller-runtime's cache leaves it
 }
@@ -60,25 +81,117 @@ func TestStartRefusesAnUnreadableKubeconfig(t *testing.T) {
 	assert.ErrorContains(t, err, "--kubeconfig or $KUBECONFIG")
 }
 
-// The program as it is started in a cluster, on each runtime: ready, and gone when it is told to go.
+// The program as the Deployment runs it, on each runtime, with the rights of the
+// generated roles and no others: two replicas, both ready, of which one holds the
+// lease; the other takes over when that one is told to go.
 func TestRun(t *testing.T) {
 	cfg := controlplane.Config(t)
-	_, err := envtest.InstallCRDs(cfg, envtest.CRDInstallOptions{Paths: []string{"config/crd"}})
-	require.NoError(t, err)
+	configtest.Install(t, cfg, "config")
 	for name := range runtimes {
 		t.Run(name, func(t *testing.T) {
-			s := quiet
-			s.runtime, s.probes = name, freeAddress(t)
-			ctx, cancel := context.WithCancel(t.Context())
-			done := make(chan error, 1)
-			go func() { done <- run(ctx, rest.CopyConfig(cfg), s) }()
-			for _, probe := range []string{"/healthz", "/readyz"} {
-				require.Eventually(t, func() bool { return ok(t, "http://"+s.probes+probe) }, time.Minute, 20*time.Millisecond, "%s has to answer", probe)
+			scheme, err := controller.NewScheme()
+			require.NoError(t, err)
+			c, err := client.New(cfg, client.Options{Scheme: scheme})
+			require.NoError(t, err)
+			holder := func() string {
+				lease := &coordinationv1.Lease{}
+				err := c.Get(t.Context(), client.ObjectKey{Namespace: "mirror-system", Name: "mirror-operator.walkthrough.example.com"}, lease)
+				require.NoError(t, client.IgnoreNotFound(err))
+				return ptr.Deref(lease.Spec.HolderIdentity, "")
 			}
-			cancel()
-			require.NoError(t, <-done)
+			kubeconfig := operatorKubeconfig(t, cfg)
+			stopFirst := replica(t, kubeconfig, name)
+			require.Eventually(t, func() bool { return holder() != "" }, time.Minute, 20*time.Millisecond, "somebody has to lead")
+			first := holder()
+			works(t, c)
+			stopSecond := replica(t, kubeconfig, name)
+			assert.Equal(t, first, holder(), "the other one waits")
+
+			stopFirst()
+			require.Eventually(t, func() bool { h := holder(); return h != "" && h != first }, time.Minute, 20*time.Millisecond, "the other one takes over")
+			require.Eventually(t, func() bool {
+				var events corev1.EventList
+				require.NoError(t, c.List(t.Context(), &events, client.InNamespace("mirror-system")))
+				return slices.ContainsFunc(events.Items, func(e corev1.Event) bool {
+					return e.Reason == "LeaderElection" && strings.Contains(e.Message, holder()+" became leader")
+				})
+			}, time.Minute, 20*time.Millisecond, "an event says so")
+			works(t, c)
+			stopSecond()
+			assert.Empty(t, holder(), "the lease is given back")
 		})
 	}
+}
+
+// works waits until a Mirror that comes is looked at, and one that goes may go.
+func works(t *testing.T, c client.Client) {
+	t.Helper()
+	m := &v1alpha1.Mirror{ObjectMeta: metav1.ObjectMeta{GenerateName: "works-"}, Spec: v1alpha1.MirrorSpec{
+		Source:            v1alpha1.SourceReference{Kind: v1alpha1.Secret, Namespace: "nowhere", Name: "x"},
+		NamespaceSelector: metav1.LabelSelector{MatchLabels: map[string]string{"none": "has-it"}},
+	}}
+	require.NoError(t, c.Create(t.Context(), m))
+	require.Eventually(t, func() bool {
+		require.NoError(t, c.Get(t.Context(), client.ObjectKeyFromObject(m), m))
+		return m.Status.ObservedGeneration == m.Generation
+	}, time.Minute, 20*time.Millisecond, "it gets a status")
+	require.NoError(t, c.Delete(t.Context(), m))
+	require.Eventually(t, func() bool { return apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKeyFromObject(m), m)) },
+		time.Minute, 20*time.Millisecond, "it goes")
+}
+
+// replica runs the program, as a process of its own, until stop is called, which is
+// given when it is ready.
+func replica(t *testing.T, kubeconfig, runtime string) (stop func()) {
+	t.Helper()
+	probes := freeAddress(t)
+	log := filepath.Join(t.TempDir(), "log")
+	file, err := os.Create(log)
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "--kubeconfig="+kubeconfig, "--runtime="+runtime,
+		"--metrics-bind-address=0", "--health-probe-bind-address="+probes,
+		"--leader-elect", "--leader-election-namespace=mirror-system")
+	cmd.Env = append(os.Environ(), beOperator+"=1")
+	cmd.Stdout, cmd.Stderr = file, file
+	require.NoError(t, cmd.Start())
+	require.NoError(t, file.Close())
+	said := func() string {
+		text, err := os.ReadFile(log)
+		require.NoError(t, err)
+		return string(text)
+	}
+	for _, probe := range []string{"/healthz", "/readyz"} {
+		if !assert.Eventually(t, func() bool { return ok(t, "http://"+probes+probe) }, time.Minute, 20*time.Millisecond, "%s has to answer", probe) {
+			t.Fatal(said())
+		}
+	}
+	return func() {
+		require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+		assert.NoError(t, cmd.Wait(), "an operator that is told to go ends well")
+		assert.NotContains(t, said(), "forbidden", "the generated roles have to allow what it does")
+		for line := range strings.Lines(said()) {
+			if !strings.Contains(line, "leader election lost") { // controller-runtime calls every end so
+				assert.NotContains(t, line, `"level":"error"`)
+			}
+		}
+	}
+}
+
+// operatorKubeconfig writes a kubeconfig of the operator's service account.
+func operatorKubeconfig(t *testing.T, cfg *rest.Config) string {
+	t.Helper()
+	as := configtest.AsOperator(cfg)
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, clientcmd.WriteToFile(clientcmdapi.Config{
+		Clusters: map[string]*clientcmdapi.Cluster{"test": {Server: as.Host, CertificateAuthorityData: as.CAData}},
+		AuthInfos: map[string]*clientcmdapi.AuthInfo{"operator": {
+			ClientCertificateData: as.CertData, ClientKeyData: as.KeyData,
+			Impersonate: as.Impersonate.UserName, ImpersonateGroups: as.Impersonate.Groups,
+		}},
+		Contexts:       map[string]*clientcmdapi.Context{"test": {Cluster: "test", AuthInfo: "operator"}},
+		CurrentContext: "test",
+	}, path))
+	return path
 }
 
 func freeAddress(t *testing.T) string {

@@ -2,11 +2,15 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -33,16 +37,14 @@ func (r *Reconciler) readSource(ctx context.Context, mirror *v1alpha1.Mirror) (c
 	return contentOf(obj), nil
 }
 
-// copiesOf lists the copies of a Mirror, of both kinds: the kind of its source may
-// have changed.
+// copiesOf lists the copies of a Mirror, of both kinds, since the kind of its source
+// may have changed: whole, from the cache of copies, and as metadata those that
+// lost the label by which that cache selects.
 func (r *Reconciler) copiesOf(ctx context.Context, mirror *v1alpha1.Mirror) ([]client.Object, error) {
 	var secrets corev1.SecretList
 	var configMaps corev1.ConfigMapList
 	byOwner := client.MatchingFields{ownerIndex: string(mirror.UID)}
-	if err := r.List(ctx, &secrets, byOwner); err != nil {
-		return nil, fmt.Errorf("listing the copies of Mirror %s: %w", mirror.Name, err)
-	}
-	if err := r.List(ctx, &configMaps, byOwner); err != nil {
+	if err := errors.Join(r.List(ctx, &secrets, byOwner), r.List(ctx, &configMaps, byOwner)); err != nil {
 		return nil, fmt.Errorf("listing the copies of Mirror %s: %w", mirror.Name, err)
 	}
 	var all []client.Object
@@ -52,26 +54,45 @@ func (r *Reconciler) copiesOf(ctx context.Context, mirror *v1alpha1.Mirror) ([]c
 	for i := range configMaps.Items {
 		all = append(all, &configMaps.Items[i])
 	}
-	return all, nil
+	strays, err := ownedBy(ctx, mirror, r.Objects, client.MatchingFields{strayIndex: string(mirror.UID)})
+	return append(all, strays...), err
 }
 
-// liveCopiesOf asks the API server for the copies of a Mirror. The cache would do
-// but for the last look: a copy that it has not seen yet would be left behind.
-func (r *Reconciler) liveCopiesOf(ctx context.Context, mirror *v1alpha1.Mirror) ([]client.Object, error) {
-	var all []client.Object
-	for _, kind := range []v1alpha1.SourceKind{v1alpha1.Secret, v1alpha1.ConfigMap} {
-		list := &metav1.PartialObjectMetadataList{}
-		list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(string(kind) + "List"))
-		if err := r.Live.List(ctx, list, client.MatchingLabels{LabelCopy: string(mirror.UID)}); err != nil {
+// lastCopiesOf lists, as metadata, the copies of a Mirror that goes. No cache has
+// seen a copy that was written just now, so the API server is asked for what has
+// the label; what lost its label is in the second cache.
+func (r *Reconciler) lastCopiesOf(ctx context.Context, mirror *v1alpha1.Mirror) ([]client.Object, error) {
+	cached, err := ownedBy(ctx, mirror, r.Objects, client.MatchingFields{ownerIndex: string(mirror.UID)})
+	if err != nil {
+		return nil, err
+	}
+	labelled, err := ownedBy(ctx, mirror, r.Live, client.MatchingLabels{LabelCopy: string(mirror.UID)})
+	if err != nil {
+		return nil, err
+	}
+	byUID := map[types.UID]client.Object{}
+	for _, c := range append(cached, labelled...) { // the API server knows better
+		byUID[c.GetUID()] = c
+	}
+	return slices.Collect(maps.Values(byUID)), nil
+}
+
+// ownedBy lists, as metadata, the Secrets and ConfigMaps that a Mirror owns, out of
+// those that by selects.
+func ownedBy(ctx context.Context, mirror *v1alpha1.Mirror, from client.Reader, by client.ListOption) ([]client.Object, error) {
+	var owned []client.Object
+	for _, kind := range kinds {
+		list := newMetadataList(kind)
+		if err := from.List(ctx, list, by); err != nil {
 			return nil, fmt.Errorf("listing the copies of Mirror %s: %w", mirror.Name, err)
 		}
 		for i := range list.Items {
 			if metav1.IsControlledBy(&list.Items[i], mirror) {
-				all = append(all, &list.Items[i])
+				owned = append(owned, &list.Items[i])
 			}
 		}
 	}
-	return all, nil
+	return owned, nil
 }
 
 // syncCopy makes the copy in one namespace right, with no write if it is so. have

@@ -22,6 +22,7 @@ import (
 
 // An event in one namespace costs as many writes among many namespaces as among few.
 func TestEventsInOneNamespaceCostTheSameAmongMany(t *testing.T) {
+	t.Parallel()
 	onEachRuntime(t, func(w *world) {
 		source := w.source(map[string]string{"user": "a"})
 		var first string
@@ -68,6 +69,7 @@ func TestEventsInOneNamespaceCostTheSameAmongMany(t *testing.T) {
 }
 
 func TestSteadyStateResyncAndRestartWriteNothing(t *testing.T) {
+	t.Parallel()
 	inEachWorld(t, func(w *world) {
 		w.start()
 		source := w.source(map[string]string{"user": "a"})
@@ -129,16 +131,17 @@ func (t *traffic) since(n int) []string {
 
 func TestUnrelatedSecretsTakeLittleMemory(t *testing.T) {
 	if raceDetector {
-		t.Skip("the race detector multiplies what an object takes")
+		t.Skip("the race detector multiplies what an object takes; make e2e runs this without")
 	}
 	n := 5000
 	if testing.Short() {
 		n = 500
 	}
-	inEachWorld(t, func(w *world) {
+	inEachWorldAlone(t, func(w *world) {
 		w.start()
 		w.ready(w.mirror(w.source(nil)), 0)
 		ns := w.namespace("many", nil)
+		defer func() { require.NoError(w, w.DeleteAllOf(w.ctx, &corev1.Secret{}, client.InNamespace(ns))) }()
 		before := heap()
 		w.parallel(n, func(i int) error {
 			return w.Create(w.ctx, &corev1.Secret{
@@ -148,8 +151,7 @@ func TestUnrelatedSecretsTakeLittleMemory(t *testing.T) {
 		})
 		r := w.op.objects
 		w.eventually("the second cache has them", func() error {
-			list := &metav1.PartialObjectMetadataList{}
-			list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
+			list := newMetadataList(v1alpha1.Secret)
 			if err := r.List(w.ctx, list, client.InNamespace(ns)); err != nil || len(list.Items) == n {
 				return err
 			}
@@ -194,14 +196,21 @@ func (w *world) parallel(n int, f func(i int) error) {
 // Many namespaces that come at once, and many Mirrors: it converges, and no copy
 // is written twice. MIRROR_SCALE=1 asks for the size that the figures are about.
 func TestScale(t *testing.T) {
+	scale := os.Getenv("MIRROR_SCALE") != ""
+	run := inEachWorldAlone
+	if !scale {
+		run = inEachWorld
+		t.Parallel()
+	}
 	for name, size := range map[string]struct{ mirrors, namespaces, big int }{
 		"one Mirror, 300 namespaces at once": {1, 40, 300},
 		"50 Mirrors on 200 namespaces":       {5, 10, 200},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onEachRuntime(t, func(w *world) {
+			run(t, func(w *world) {
+				w.start()
 				mirrors, namespaces := size.mirrors, size.namespaces
-				if os.Getenv("MIRROR_SCALE") != "" {
+				if scale {
 					namespaces = size.big
 					if mirrors > 1 {
 						mirrors = 50

@@ -11,8 +11,9 @@
 //     each copy right?
 //   - the manager's, for namespaces, metadata only: where should copies be?
 //   - a second one, for all Secrets and ConfigMaps, metadata stripped to identity:
-//     does a foreign object stand in the way, has the source changed? One cache
-//     can't hold both views of a kind, ByObject being per kind.
+//     does a foreign object stand in the way, has the source changed, has a copy
+//     lost its label? One cache can't hold both views of a kind, ByObject being per
+//     kind.
 //
 // The source itself is read live, once in a pass: its data is not kept, and an
 // event about it may come from a cache that is ahead of the others.

@@ -20,6 +20,7 @@ import (
 
 // "A watch that was closed is never opened again until the pod restarts."
 func TestClosedWatchesAreOpenedAgain(t *testing.T) {
+	t.Parallel()
 	onEachRuntime(t, func(w *world) {
 		want := map[string]string{"user": "a"}
 		source := w.source(want)
@@ -39,6 +40,7 @@ func TestClosedWatchesAreOpenedAgain(t *testing.T) {
 
 // "'Already exists' races at start-up": what the last run left is what this one finds.
 func TestStartsAmongCopiesAndForeignObjects(t *testing.T) {
+	t.Parallel()
 	want := map[string]string{"user": "a"}
 	inEachWorld(t, func(w *world) {
 		source := w.source(want)
@@ -70,6 +72,7 @@ func TestStartsAmongCopiesAndForeignObjects(t *testing.T) {
 
 // "A crash at a hundred namespaces."
 func TestHundredNamespaces(t *testing.T) {
+	t.Parallel()
 	onEachRuntime(t, func(w *world) {
 		source := w.source(map[string]string{"user": "a"})
 		w.parallel(100, func(i int) error {
@@ -89,6 +92,7 @@ func TestHundredNamespaces(t *testing.T) {
 }
 
 func TestKilledInTheMiddleAndStartedAgain(t *testing.T) {
+	t.Parallel()
 	want := map[string]string{"user": "a"}
 	const n = 20
 	inEachWorld(t, func(w *world) {
@@ -145,6 +149,7 @@ func TestKilledInTheMiddleAndStartedAgain(t *testing.T) {
 }
 
 func TestFlappingSource(t *testing.T) {
+	t.Parallel()
 	onEachRuntime(t, func(w *world) {
 		source := w.source(map[string]string{"user": "start"})
 		one := w.namespace("one", w.team())
@@ -167,6 +172,7 @@ func TestFlappingSource(t *testing.T) {
 
 // Each kind of write is refused as a conflict a few times, as any write may be.
 func TestAPIConflictsAreRetriedQuietly(t *testing.T) {
+	t.Parallel()
 	want := map[string]string{"user": "a"}
 	onEachRuntime(t, func(w *world) {
 		source := w.source(want)
@@ -194,6 +200,7 @@ func TestAPIConflictsAreRetriedQuietly(t *testing.T) {
 
 // B114: the Mirror vanishes between the clean-up and the removal of the finalizer.
 func TestB114_MirrorVanishesBeforeItsFinalizerIsRemoved(t *testing.T) {
+	t.Parallel()
 	onEachRuntime(t, func(w *world) {
 		m := w.mirror(w.source(map[string]string{"user": "a"}))
 		w.ready(m, 0)
@@ -219,6 +226,7 @@ func TestB114_MirrorVanishesBeforeItsFinalizerIsRemoved(t *testing.T) {
 // B109, B110: a deletion is noticed behind the predicate on the generation, and
 // nothing is written, or fails, once the finalizer is off.
 func TestB108_B109_B110_B112_LifeOfAMirrorSettles(t *testing.T) {
+	t.Parallel()
 	onEachRuntime(t, func(w *world) {
 		source := w.source(map[string]string{"user": "a"}) // without a type
 		one := w.namespace("one", w.team())
@@ -247,6 +255,7 @@ func TestB108_B109_B110_B112_LifeOfAMirrorSettles(t *testing.T) {
 
 // An event tells of a change of state, and of nothing else.
 func TestEventsTellOfChangesOnly(t *testing.T) {
+	t.Parallel()
 	onEachRuntime(t, func(w *world) {
 		source := w.source(map[string]string{"user": "a"})
 		one := w.namespace("one", w.team())
@@ -279,6 +288,7 @@ func TestEventsTellOfChangesOnly(t *testing.T) {
 
 // One manager owns what the operator applies, by apply alone.
 func TestOneFieldManager(t *testing.T) {
+	t.Parallel()
 	onEachRuntime(t, func(w *world) {
 		source := w.source(map[string]string{"user": "a"})
 		one := w.namespace("one", w.team())
@@ -301,6 +311,7 @@ func TestOneFieldManager(t *testing.T) {
 }
 
 func TestSourceMovedOntoOneOfItsCopies(t *testing.T) {
+	t.Parallel()
 	want := map[string]string{"user": "a"}
 	onEachRuntime(t, func(w *world) {
 		source := w.source(want)
@@ -317,6 +328,7 @@ func TestSourceMovedOntoOneOfItsCopies(t *testing.T) {
 
 // What a copy carries, and what not.
 func TestCopiesCarryNoToolsMarks(t *testing.T) {
+	t.Parallel()
 	onEachRuntime(t, func(w *world) {
 		source := w.source(map[string]string{"user": "a"})
 		source.Labels = map[string]string{"tier": "gold", "app.kubernetes.io/managed-by": "Helm", "argocd.argoproj.io/instance": "x"}

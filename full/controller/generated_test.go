@@ -14,10 +14,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/informer-walkthrough/informer-walkthrough/full/api/v1alpha1"
+	"github.com/informer-walkthrough/informer-walkthrough/full/config/configtest"
 )
 
 // What `make generate` writes is what is checked in.
 func TestGeneratedFilesAreUpToDate(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	cmd := exec.Command("go", "tool", "-modfile=tools/go.mod", "controller-gen",
 		"object", "crd", "rbac:roleName=mirror-operator", "paths=./full/api/...;./full/controller/...",
@@ -40,14 +42,15 @@ func TestGeneratedFilesAreUpToDate(t *testing.T) {
 
 // The samples do what their comments say.
 func TestSamples(t *testing.T) {
-	onEachRuntime(t, func(w *world) {
+	inEachWorldAlone(t, func(w *world) {
+		w.start()
 		files, err := filepath.Glob("../config/samples/*.yaml")
 		require.NoError(w, err)
 		require.NotEmpty(w, files)
 		w.ensureNamespace("platform")
 		one := w.namespace("one", map[string]string{"team": "true"})
 		for _, file := range files {
-			for _, u := range w.apply(file) {
+			for _, u := range configtest.Apply(w, w.Client, file) {
 				m := &v1alpha1.Mirror{}
 				require.NoError(w, runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, m), file)
 				source := newObject(m.Spec.Source.Kind)

@@ -23,8 +23,8 @@ type Reconciler struct {
 	// Client reads Mirrors, copies and namespaces from the manager's cache and
 	// writes to the API server.
 	client.Client
-	// Live reads from the API server: the source's data, and the copies of a Mirror
-	// that goes.
+	// Live reads from the API server: the source's data, and the labelled copies of a
+	// Mirror that goes.
 	Live client.Reader
 	// Objects reads the identity of every Secret and ConfigMap from the second
 	// cache; SetupWithManager sets it.
@@ -39,6 +39,8 @@ type Reconciler struct {
 // +kubebuilder:rbac:groups="",resources=secrets;configmaps,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// Leader election: the lease, and events about it, which are of the old kind.
+// +kubebuilder:rbac:groups="",namespace=mirror-system,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups=coordination.k8s.io,namespace=mirror-system,resources=leases,verbs=get;create;update
 
 // Reconcile makes one pass over one Mirror.
@@ -124,7 +126,7 @@ func (r *Reconciler) finalize(ctx context.Context, mirror *v1alpha1.Mirror) erro
 	if !controllerutil.ContainsFinalizer(mirror, Finalizer) {
 		return nil
 	}
-	copies, err := r.liveCopiesOf(ctx, mirror)
+	copies, err := r.lastCopiesOf(ctx, mirror)
 	if err != nil {
 		return err
 	}

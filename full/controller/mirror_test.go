@@ -17,6 +17,7 @@ import (
 )
 
 func TestCopiesFollowTheirSource(t *testing.T) {
+	t.Parallel()
 	onEachRuntime(t, func(w *world) {
 		source := w.source(map[string]string{"user": "a", "old": "x"})
 		one, two := w.namespace("one", w.team()), w.namespace("two", w.team())
@@ -58,6 +59,7 @@ func TestCopiesFollowTheirSource(t *testing.T) {
 }
 
 func TestConfigMapsAreMirroredToo(t *testing.T) {
+	t.Parallel()
 	onEachRuntime(t, func(w *world) {
 		source := &corev1.ConfigMap{
 			ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace("platform", nil), Name: w.name("ca")},
@@ -75,6 +77,7 @@ func TestConfigMapsAreMirroredToo(t *testing.T) {
 }
 
 func TestDriftIsMended(t *testing.T) {
+	t.Parallel()
 	want := map[string]string{"user": "a"}
 	for name, tt := range map[string]struct {
 		reason string
@@ -101,6 +104,7 @@ func TestDriftIsMended(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			onEachRuntime(t, func(w *world) {
 				source := w.source(want)
 				one := w.namespace("one", w.team())
@@ -124,6 +128,7 @@ func TestDriftIsMended(t *testing.T) {
 }
 
 func TestNamespacesComeAndGo(t *testing.T) {
+	t.Parallel()
 	want := map[string]string{"user": "a"}
 	onEachRuntime(t, func(w *world) {
 		source := w.source(want)
@@ -157,6 +162,7 @@ func TestNamespacesComeAndGo(t *testing.T) {
 }
 
 func TestConflicts(t *testing.T) {
+	t.Parallel()
 	want := map[string]string{"user": "a"}
 	foreign := func(w *world, ns, name string) *corev1.Secret {
 		s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}, StringData: map[string]string{"mine": "1"}}
@@ -164,6 +170,7 @@ func TestConflicts(t *testing.T) {
 		return s
 	}
 	t.Run("Skip leaves it alone, and notices when it is removed by hand", func(t *testing.T) {
+		t.Parallel()
 		onEachRuntime(t, func(w *world) {
 			source := w.source(want)
 			one := w.namespace("one", w.team())
@@ -183,6 +190,7 @@ func TestConflicts(t *testing.T) {
 		})
 	})
 	t.Run("Overwrite takes it over, another type and immutable data too", func(t *testing.T) {
+		t.Parallel()
 		onEachRuntime(t, func(w *world) {
 			source := w.source(want)
 			one, two := w.namespace("one", w.team()), w.namespace("two", w.team())
@@ -198,6 +206,7 @@ func TestConflicts(t *testing.T) {
 		})
 	})
 	t.Run("of two Mirrors the older keeps the place, the other takes it when that goes", func(t *testing.T) {
+		t.Parallel()
 		onEachRuntime(t, func(w *world) {
 			source := w.source(want)
 			second := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace("platform-2", nil), Name: source.Name}, StringData: map[string]string{"user": "b"}}
@@ -216,8 +225,10 @@ func TestConflicts(t *testing.T) {
 }
 
 func TestSource(t *testing.T) {
+	t.Parallel()
 	want := map[string]string{"user": "a"}
 	t.Run("deleted and made again", func(t *testing.T) {
+		t.Parallel()
 		onEachRuntime(t, func(w *world) {
 			source := w.source(want)
 			one := w.namespace("one", w.team())
@@ -241,6 +252,7 @@ func TestSource(t *testing.T) {
 		})
 	})
 	t.Run("in a namespace that is not there", func(t *testing.T) {
+		t.Parallel()
 		onEachRuntime(t, func(w *world) {
 			m := w.mirror(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.name("nowhere"), Name: "x"}})
 			c := w.condition(m, v1alpha1.Ready, metav1.ConditionFalse, reasonSourceMissing)
@@ -248,6 +260,7 @@ func TestSource(t *testing.T) {
 		})
 	})
 	t.Run("that is itself a copy", func(t *testing.T) {
+		t.Parallel()
 		onEachRuntime(t, func(w *world) {
 			source := w.source(want)
 			one := w.namespace("one", w.team())
@@ -262,6 +275,7 @@ func TestSource(t *testing.T) {
 		})
 	})
 	t.Run("moved: the copies of the old name go", func(t *testing.T) {
+		t.Parallel()
 		onEachRuntime(t, func(w *world) {
 			source := w.source(want)
 			one := w.namespace("one", w.team())
@@ -281,6 +295,7 @@ func TestSource(t *testing.T) {
 }
 
 func TestRetainLeavesCopiesToNobody(t *testing.T) {
+	t.Parallel()
 	want := map[string]string{"user": "a"}
 	onEachRuntime(t, func(w *world) {
 		source := w.source(want)
@@ -297,6 +312,7 @@ func TestRetainLeavesCopiesToNobody(t *testing.T) {
 }
 
 func TestAPIRefusesWhatCanNotWork(t *testing.T) {
+	t.Parallel()
 	onEachRuntime(t, func(w *world) {
 		base := v1alpha1.MirrorSpec{
 			Source:            v1alpha1.SourceReference{Kind: v1alpha1.Secret, Namespace: "a", Name: "b"},
@@ -319,7 +335,7 @@ func TestAPIRefusesWhatCanNotWork(t *testing.T) {
 			}, "In and NotIn need values"},
 			"unknown policy": {func(s *v1alpha1.MirrorSpec) { s.ConflictPolicy = "Fight" }, `supported values: "Skip", "Overwrite"`},
 		} {
-			m := &v1alpha1.Mirror{ObjectMeta: metav1.ObjectMeta{Name: w.name("bad")}, Spec: base}
+			m := &v1alpha1.Mirror{ObjectMeta: metav1.ObjectMeta{Name: w.name("bad"), Labels: w.mark()}, Spec: base}
 			tt.edit(&m.Spec)
 			err := w.Create(w.ctx, m)
 			if assert.Error(w, err, name) {
@@ -327,7 +343,7 @@ func TestAPIRefusesWhatCanNotWork(t *testing.T) {
 			}
 		}
 		// What only the parser of selectors refuses is reported.
-		m := &v1alpha1.Mirror{ObjectMeta: metav1.ObjectMeta{Name: w.name("bad-selector")}, Spec: base}
+		m := &v1alpha1.Mirror{ObjectMeta: metav1.ObjectMeta{Name: w.name("bad-selector"), Labels: w.mark()}, Spec: base}
 		m.Spec.NamespaceSelector = metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "not a key", Operator: "Exists"}}}
 		require.NoError(w, w.Create(w.ctx, m))
 		c := w.condition(m, v1alpha1.Ready, metav1.ConditionFalse, reasonInvalidSelector)
@@ -337,6 +353,7 @@ func TestAPIRefusesWhatCanNotWork(t *testing.T) {
 
 // The roles for people: an editor may write Mirrors, a viewer only look.
 func TestRolesForPeople(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for role, may := range map[string]bool{"mirror-editor": true, "mirror-viewer": false} {
 		b := &rbacv1.ClusterRoleBinding{
@@ -350,7 +367,7 @@ func TestRolesForPeople(t *testing.T) {
 		c, err := client.New(as, client.Options{Scheme: w.Scheme(), Mapper: w.RESTMapper()})
 		require.NoError(t, err)
 		w.eventually(role+" may look", func() error { return c.List(w.ctx, &v1alpha1.MirrorList{}) })
-		m := &v1alpha1.Mirror{ObjectMeta: metav1.ObjectMeta{Name: w.name("by-" + role)}, Spec: v1alpha1.MirrorSpec{
+		m := &v1alpha1.Mirror{ObjectMeta: metav1.ObjectMeta{Name: w.name("by-" + role), Labels: w.mark()}, Spec: v1alpha1.MirrorSpec{
 			Source:            v1alpha1.SourceReference{Kind: v1alpha1.Secret, Namespace: "a", Name: "b"},
 			NamespaceSelector: metav1.LabelSelector{MatchLabels: w.team()},
 		}}

@@ -6,31 +6,30 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/informer-walkthrough/informer-walkthrough/full/api/v1alpha1"
+	"github.com/informer-walkthrough/informer-walkthrough/full/config/configtest"
 	"github.com/informer-walkthrough/informer-walkthrough/full/runtime/assembly"
 )
 
-// operatorUser is whom config/rbac/binding.yaml grants the generated roles, and
-// nobody else: the operator of every test has these rights and no others.
-var operatorUser = rest.ImpersonationConfig{
-	UserName: "system:serviceaccount:mirror-system:mirror-operator",
-	Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:mirror-system", "system:authenticated"},
-}
-
-// operator is one that runs, and what is seen of it from outside.
+// operator is one that runs, with the rights of the generated roles and no others,
+// and what is seen of it from outside.
 type operator struct {
 	*traffic
 	log *logged
@@ -46,17 +45,16 @@ type operator struct {
 func (w *world) start(edit ...func(*manager.Options)) {
 	w.Helper()
 	require.Nil(w, w.op, "one operator at a time")
-	scheme, err := NewScheme()
-	require.NoError(w, err)
+	var err error
 	op := &operator{traffic: &traffic{}, log: &logged{}, done: make(chan error, 1)}
-	cfg := rest.CopyConfig(w.cfg)
-	cfg.Impersonate = operatorUser
+	cfg := configtest.AsOperator(w.cfg)
 	op.traffic.watch(cfg)
 	o := manager.Options{
-		Scheme: scheme, Cache: CacheOptions(), Logger: op.log.logger(),
+		Scheme: w.Scheme(), Cache: CacheOptions(), Logger: op.log.logger(),
 		Metrics:    metricsserver.Options{BindAddress: "0"},
 		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
 	}
+	o.Cache.ByObject[&v1alpha1.Mirror{}] = cache.ByObject{Label: w.mine()}
 	for _, e := range edit {
 		e(&o)
 	}
@@ -84,6 +82,7 @@ func (w *world) stop() {
 	w.op.stopGracefully()
 	require.NoError(w, <-w.op.done)
 	w.op.closeAll()
+	assert.Empty(w, w.op.deniedAll(), "the generated roles have to allow what the operator does")
 	w.op = nil
 }
 
@@ -94,6 +93,7 @@ type traffic struct {
 
 	mu       sync.Mutex
 	sent     []*sent
+	denied   []string // what the API server said to requests that the roles do not allow
 	handlers []func(*http.Request) *http.Response
 	conns    map[net.Conn]struct{}
 }
@@ -103,6 +103,7 @@ type sent struct {
 	method, path string
 	body         []byte
 	status       int // 0 while it runs
+	at           time.Time
 }
 
 func (s *sent) write() bool { return s.method != http.MethodGet }
@@ -126,6 +127,11 @@ func (t *traffic) watch(cfg *rest.Config) {
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) { return t.pass(next, r) })
 	})
+	configtest.Denied(cfg, func(message string) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.denied = append(t.denied, message)
+	})
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)
@@ -133,7 +139,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func (t *traffic) pass(next http.RoundTripper, r *http.Request) (*http.Response, error) {
-	s := &sent{method: r.Method, path: r.URL.Path}
+	s := &sent{method: r.Method, path: r.URL.Path, at: time.Now()}
 	if r.Body != nil {
 		var err error
 		if s.body, err = io.ReadAll(r.Body); err != nil {
@@ -162,6 +168,12 @@ func (t *traffic) note(s *sent, answer *http.Response, err error) (*http.Respons
 		s.status = answer.StatusCode
 	}
 	return answer, err
+}
+
+func (t *traffic) deniedAll() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.denied)
 }
 
 // handle lets h see every request before it is sent; what it returns is the answer.
@@ -246,12 +258,13 @@ func on(method, pathEnd string) func(*http.Request) bool {
 	return func(r *http.Request) bool { return r.Method == method && strings.HasSuffix(r.URL.Path, pathEnd) }
 }
 
-// quiet waits until the operator has sent nothing for a quarter of a second.
+// quiet waits until every request of the operator is answered, and it has sent none
+// for a quarter of a second.
 func (w *world) quiet() {
 	w.Helper()
-	all := func(*sent) bool { return true }
+	all, unanswered := func(*sent) bool { return true }, func(s *sent) bool { return s.status == 0 }
 	for last, since := w.op.count(all), time.Now(); time.Since(since) < 250*time.Millisecond; <-time.After(20 * time.Millisecond) {
-		if now := w.op.count(all); now != last {
+		if now := w.op.count(all); now != last || w.op.count(unanswered) > 0 {
 			last, since = now, time.Now()
 		}
 	}

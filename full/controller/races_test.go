@@ -25,6 +25,7 @@ import (
 // A write that was decided on is held on its way to the API server, and the world
 // changes before it arrives.
 func TestWorldChangesBeforeAWriteArrives(t *testing.T) {
+	t.Parallel()
 	want := map[string]string{"user": "a"}
 	mine := map[string]string{"mine": "1"}
 	foreign := func(w *world, key client.ObjectKey) {
@@ -168,6 +169,7 @@ func TestWorldChangesBeforeAWriteArrives(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			onEachRuntime(t, func(w *world) {
 				source := w.source(want)
 				key := client.ObjectKey{Namespace: w.namespace("one", w.team()), Name: source.Name}
@@ -239,6 +241,7 @@ func disown(w *world, key client.ObjectKey, data map[string]string) {
 // An older Mirror takes over a copy while the younger one is on its way to delete
 // it: the UID is the same.
 func TestTakeoverWhileTheOtherMirrorGoes(t *testing.T) {
+	t.Parallel()
 	onEachRuntime(t, func(w *world) {
 		source := w.source(map[string]string{"user": "a"})
 		second := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace("platform-2", nil), Name: source.Name}, StringData: map[string]string{"user": "b"}}
@@ -287,12 +290,15 @@ func frozen(w *world) *Reconciler {
 
 type knowsNothing struct{ client.Reader }
 
+func (knowsNothing) List(context.Context, client.ObjectList, ...client.ListOption) error { return nil }
+
 func (knowsNothing) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ ...client.GetOption) error {
 	return apierrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, key.Name)
 }
 
 // A cache that lags gives no second copy, no false status, and no copy that is left behind.
 func TestB107_LaggingCacheMakesNoDuplicate(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	source := w.source(map[string]string{"user": "a"})
 	one := w.namespace("one", w.team())
@@ -325,6 +331,7 @@ func TestB107_LaggingCacheMakesNoDuplicate(t *testing.T) {
 // A status that is compared with an old one is not written over a newer one, and
 // its event is not repeated.
 func TestStaleStatusIsRefused(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	m := w.mirror(w.source(map[string]string{"user": "a"}))
 	rec := &recorder{}
@@ -341,6 +348,7 @@ func TestStaleStatusIsRefused(t *testing.T) {
 // old one that happens to be right again. The update that brings the newer one
 // has to start another pass, or the newer one stays for ever.
 func TestStatusThatOnlyLooksRight(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	m := w.mirror(w.source(map[string]string{"user": "a"}))
 	r := &Reconciler{Client: w.Client, Live: w.Client, Recorder: &recorder{}}
@@ -368,6 +376,7 @@ func (r *recorder) Eventf(_, _ runtime.Object, _, reason, _, _ string, _ ...any)
 
 // A watch that was cut may report another object of the same name as an update.
 func TestPredicatesNoticeAnObjectMadeAnew(t *testing.T) {
+	t.Parallel()
 	now := ptr.To(metav1.Now())
 	meta := func(uid types.UID, going *metav1.Time) client.Object {
 		return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{UID: uid, DeletionTimestamp: going}}

@@ -5,9 +5,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/common/expfmt"
 	"github.com/stretchr/testify/assert"
@@ -15,6 +15,7 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -66,6 +67,7 @@ func (w *world) forbid(name, message string) *admissionv1.ValidatingAdmissionPol
 // What admission refuses in one namespace keeps no other waiting, is reported, is
 // tried again less and less often, and goes through when the policy goes.
 func TestRefusedInOneNamespace(t *testing.T) {
+	t.Parallel()
 	onEachRuntime(t, func(w *world) {
 		want := map[string]string{"user": "a"}
 		source := w.source(want)
@@ -83,25 +85,11 @@ func TestRefusedInOneNamespace(t *testing.T) {
 		for _, ns := range good {
 			w.secret(ns, source.Name, want)
 		}
-		w.eventually("the status says which, and why", func() error {
-			c := w.condition(m, v1alpha1.Ready, metav1.ConditionFalse, reasonFailed)
-			if !strings.Contains(c.Message, "namespace "+bad+": ") || !strings.Contains(c.Message, "no mirrors in "+bad) || m.Status.Synced != 2 {
-				return fmt.Errorf("%d synced, %s", m.Status.Synced, c.Message)
-			}
-			return nil
-		})
+		w.saysWhy(m, bad, "no mirrors in "+bad)
 		now := w.secret(bad, source.Name, map[string]string{"user": "a"})
 		assert.Equal(w, kept.UID, now.UID, "what admission refuses is not taken for an immutable copy, and deleted")
 
-		tries := func() int {
-			return w.op.count(func(s *sent) bool { return s.status == http.StatusUnprocessableEntity && strings.Contains(s.path, bad) })
-		}
-		w.eventually("a fifth try", func() error {
-			if n := tries(); n < 5 {
-				return fmt.Errorf("%d", n)
-			}
-			return nil
-		})
+		w.triesLessOften(bad)
 		status := w.op.count(func(s *sent) bool { return s.write() && strings.HasSuffix(s.path, "/status") })
 		assert.LessOrEqual(w, status-w.op.refused(0), 4, "a try that fails in the same way changes no status")
 		require.NoError(w, w.Delete(w.ctx, policy))
@@ -110,9 +98,91 @@ func TestRefusedInOneNamespace(t *testing.T) {
 	})
 }
 
+// A quota that is used up in one namespace, the same. There are no controllers here:
+// its status is set by hand, and the API server enforces it.
+func TestQuotaUsedUpInOneNamespace(t *testing.T) {
+	t.Parallel()
+	onEachRuntime(t, func(w *world) {
+		want := map[string]string{"user": "a"}
+		source := w.source(want)
+		full := w.namespace("full", w.team())
+		good := []string{w.namespace("a-good", w.team()), w.namespace("good", w.team())}
+		quota := w.quota(full)
+		m := w.mirror(source)
+		for _, ns := range good {
+			w.secret(ns, source.Name, want)
+		}
+		w.saysWhy(m, full, "exceeded quota: "+quota.Name)
+		want["user"] = "b"
+		touch(want)(w, m, source, client.ObjectKey{})
+		for _, ns := range good {
+			w.secret(ns, source.Name, want)
+		}
+		w.triesLessOften(full)
+		require.NoError(w, w.Delete(w.ctx, quota))
+		w.secret(full, source.Name, want)
+		w.ready(m, 3)
+	})
+}
+
+// quota makes the API server refuse every new Secret in a namespace, and waits until
+// it does.
+func (w *world) quota(namespace string) *corev1.ResourceQuota {
+	w.Helper()
+	none := corev1.ResourceList{corev1.ResourceSecrets: resource.MustParse("0")}
+	q := &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: w.name("no-secrets")},
+		Spec:       corev1.ResourceQuotaSpec{Hard: none},
+	}
+	require.NoError(w, w.Create(w.ctx, q))
+	q.Status = corev1.ResourceQuotaStatus{Hard: none, Used: none}
+	require.NoError(w, w.Status().Update(w.ctx, q))
+	w.eventually("the quota works", func() error {
+		s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "probe"}}
+		if err := w.Create(w.ctx, s, client.DryRunAll); err == nil || !strings.Contains(err.Error(), "exceeded quota") {
+			return fmt.Errorf("not refused by it yet: %v", err)
+		}
+		return nil
+	})
+	return q
+}
+
+// saysWhy waits until the status names the one namespace of three in which a copy
+// was refused, with the API server's reason.
+func (w *world) saysWhy(m *v1alpha1.Mirror, namespace, why string) {
+	w.Helper()
+	w.eventually("the status says which, and why", func() error {
+		c := w.condition(m, v1alpha1.Ready, metav1.ConditionFalse, reasonFailed)
+		if !strings.Contains(c.Message, "namespace "+namespace+": ") || !strings.Contains(c.Message, why) || m.Status.Synced != 2 {
+			return fmt.Errorf("%d synced, %s", m.Status.Synced, c.Message)
+		}
+		return nil
+	})
+}
+
+// triesLessOften waits until two refused writes into a namespace lie eight times the
+// first delay apart: what is tried again at once, or at a steady pace, never gets there.
+func (w *world) triesLessOften(namespace string) {
+	w.Helper()
+	w.eventually("tries that grow rare", func() error {
+		var at []time.Time
+		w.op.count(func(s *sent) bool {
+			if s.write() && s.status >= 400 && strings.Contains(s.path, "/namespaces/"+namespace+"/") {
+				at = append(at, s.at)
+			}
+			return false
+		})
+		if n := len(at); n < 5 || at[n-1].Sub(at[n-2]) < 8*minRetry {
+			return fmt.Errorf("tries came at %v", at)
+		}
+		return nil
+	})
+}
+
 // Nothing that the operator says, in whatever state, tells a Secret's data: not its
 // log, nor what it writes but to copies, nor its metrics.
 func TestNoDataOfSecretsIsTold(t *testing.T) {
+	t.Parallel()
 	const secret, key = "s3cr3t-value-that-nobody-tells", "password"
 	want := map[string]string{key: secret}
 	onEachRuntime(t, func(w *world) {

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -31,6 +33,9 @@ import (
 const (
 	// ownerIndex: a copy by the UID of the Mirror that owns it.
 	ownerIndex = "owner"
+	// strayIndex: the same, of the copies that lost LabelCopy and are thereby
+	// missing in the cache of copies. The second cache has it.
+	strayIndex = "stray"
 	// sourceIndex: a Mirror by kind/name of its source, which is kind/name of
 	// every copy as well.
 	sourceIndex = "source"
@@ -95,7 +100,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, layers assembly.Layers) 
 		return err
 	}
 	r.Objects = objects
-	if err := indexFields(mgr.GetFieldIndexer()); err != nil {
+	if err := errors.Join(indexFields(mgr.GetFieldIndexer()), indexOwners(objects)); err != nil {
 		return err
 	}
 
@@ -109,21 +114,16 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, layers assembly.Layers) 
 		Owns(&corev1.ConfigMap{}).
 		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(r.mirrorsOfNamespace),
 			builder.WithPredicates(namespaceChanged))
-	for _, kind := range []v1alpha1.SourceKind{v1alpha1.Secret, v1alpha1.ConfigMap} {
+	for _, kind := range kinds {
 		b = b.WatchesRawSource(layers.NewKind(objects, newMetadata(kind), handler.EnqueueRequestsFromMapFunc(r.mirrorsOfObject), notCopies))
 	}
 	return b.Complete(r)
 }
 
+// indexFields makes the indexes of the manager's cache.
 func indexFields(indexer client.FieldIndexer) error {
-	owner := func(obj client.Object) []string {
-		if o := metav1.GetControllerOf(obj); o != nil && isMirror(o) {
-			return []string{string(o.UID)}
-		}
-		return nil
-	}
-	for _, obj := range []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}} {
-		if err := indexer.IndexField(context.Background(), obj, ownerIndex, owner); err != nil {
+	for _, kind := range kinds {
+		if err := indexer.IndexField(context.Background(), newObject(kind), ownerIndex, ownerUID); err != nil {
 			return err
 		}
 	}
@@ -131,6 +131,31 @@ func indexFields(indexer client.FieldIndexer) error {
 		ref := obj.(*v1alpha1.Mirror).Spec.Source
 		return []string{sourceKey(ref.Kind, ref.Name)}
 	})
+}
+
+// indexOwners makes the indexes of the second cache.
+func indexOwners(indexer client.FieldIndexer) error {
+	for _, kind := range kinds {
+		err := errors.Join(
+			indexer.IndexField(context.Background(), newMetadata(kind), ownerIndex, ownerUID),
+			indexer.IndexField(context.Background(), newMetadata(kind), strayIndex, func(obj client.Object) []string {
+				if isCopy(obj) {
+					return nil
+				}
+				return ownerUID(obj)
+			}))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func ownerUID(obj client.Object) []string {
+	if o := metav1.GetControllerOf(obj); o != nil && isMirror(o) {
+		return []string{string(o.UID)}
+	}
+	return nil
 }
 
 func sourceKey(kind v1alpha1.SourceKind, name string) string { return string(kind) + "/" + name }
@@ -144,7 +169,7 @@ const (
 
 // Changes that a pass depends on; a deletion raises a Mirror's generation, too.
 var (
-	mirrorChanged    = predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, remade, statusChanged)
+	mirrorChanged    = predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, remade, statusChanged, finalizerTaken)
 	namespaceChanged = predicate.Or[client.Object](predicate.LabelChangedPredicate{}, remade, leaving)
 )
 
@@ -161,6 +186,13 @@ var remade = predicate.Funcs{
 var statusChanged = predicate.Funcs{
 	UpdateFunc: func(e event.UpdateEvent) bool {
 		return !equality.Semantic.DeepEqual(e.ObjectOld.(*v1alpha1.Mirror).Status, e.ObjectNew.(*v1alpha1.Mirror).Status)
+	},
+}
+
+// finalizerTaken passes the update in which somebody took our finalizer off.
+var finalizerTaken = predicate.Funcs{
+	UpdateFunc: func(e event.UpdateEvent) bool {
+		return controllerutil.ContainsFinalizer(e.ObjectOld, Finalizer) && !controllerutil.ContainsFinalizer(e.ObjectNew, Finalizer)
 	},
 }
 
@@ -200,7 +232,8 @@ func (r *Reconciler) mirrorsOfNamespace(ctx context.Context, ns client.Object) [
 }
 
 // mirrorsOfObject are the Mirrors for which an object is the source or stands
-// where a copy should: their sources have its kind and name.
+// where a copy should, their sources having its kind and name, and the one that
+// owns it, if it is a copy that lost its label.
 func (r *Reconciler) mirrorsOfObject(ctx context.Context, obj client.Object) []reconcile.Request {
 	var mirrors v1alpha1.MirrorList
 	key := sourceKey(kindOf(obj), obj.GetName())
@@ -208,9 +241,12 @@ func (r *Reconciler) mirrorsOfObject(ctx context.Context, obj client.Object) []r
 		ctrl.LoggerFrom(ctx).Error(err, "Listing the Mirrors for an object", "object", key, "namespace", obj.GetNamespace())
 		return nil
 	}
-	found := make([]reconcile.Request, len(mirrors.Items))
+	var found []reconcile.Request
 	for i := range mirrors.Items {
-		found[i].NamespacedName = client.ObjectKeyFromObject(&mirrors.Items[i])
+		found = append(found, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&mirrors.Items[i])})
+	}
+	if o := metav1.GetControllerOf(obj); o != nil && isMirror(o) {
+		found = append(found, reconcile.Request{NamespacedName: client.ObjectKey{Name: o.Name}})
 	}
 	return found
 }

@@ -1,14 +1,13 @@
 package controller
 
 import (
-	"bytes"
 	"context"
-	"errors"
+	"flag"
 	"fmt"
-	"io"
-	"os"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,19 +18,19 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/informer-walkthrough/informer-walkthrough/full/api/v1alpha1"
+	"github.com/informer-walkthrough/informer-walkthrough/full/config/configtest"
 	"github.com/informer-walkthrough/informer-walkthrough/full/runtime/assembly"
 	"github.com/informer-walkthrough/informer-walkthrough/full/runtime/ctrl"
 	"github.com/informer-walkthrough/informer-walkthrough/internal/controlplane"
 )
 
 func TestMain(m *testing.M) {
+	sideBySide(8)
 	ctrl.SetLogger(logr.Discard())
 	// The metadata watches of controller-runtime's cache leave a goroutine behind when they are stopped
 	// while an event is on its way; ours do not (chapter 1, gvk_fixup_watcher.go).
@@ -44,12 +43,27 @@ var runtimes = map[string]assembly.Layers{
 	"controller-runtime": assembly.ControllerRuntime,
 }
 
+// sideBySide lets n tests that are parallel run at once, if nobody says -parallel:
+// they wait for the API server, and the default is the number of processors.
+func sideBySide(n int) {
+	flag.Parse()
+	said := false
+	flag.Visit(func(f *flag.Flag) { said = said || f.Name == "test.parallel" })
+	if !said {
+		_ = flag.Set("test.parallel", strconv.Itoa(n))
+	}
+}
+
 // world is one test's view of a cluster in which the operator runs. Names carry a
-// suffix of the test's own, so that tests share the cluster and do not meet.
+// suffix of the test's own, and its operator sees its own Mirrors only, so that
+// tests share the cluster and do not meet.
 type world struct {
 	*testing.T
 	client.Client
 	suffix string
+	// alone tells that no other test runs meanwhile; its operator is that of
+	// production, and sees every Mirror.
+	alone  bool
 	cfg    *rest.Config
 	ctx    context.Context
 	layers assembly.Layers
@@ -73,6 +87,7 @@ func inEachWorld(t *testing.T, test func(w *world)) {
 	t.Helper()
 	for name, layers := range runtimes {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			w.layers = layers
 			test(w)
@@ -80,58 +95,44 @@ func inEachWorld(t *testing.T, test func(w *world)) {
 	}
 }
 
+// inEachWorldAlone is inEachWorld for a test that is not parallel.
+func inEachWorldAlone(t *testing.T, test func(w *world)) {
+	t.Helper()
+	for name, layers := range runtimes {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.layers, w.alone = layers, true
+			test(w)
+		})
+	}
+}
+
+// worlds counts them.
+var worlds atomic.Int64
+
 // newWorld is a world without an operator.
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	cfg := controlplane.Config(t)
-	scheme, err := NewScheme()
-	require.NoError(t, err)
-	c, err := client.NewWithWatch(cfg, client.Options{Scheme: scheme})
-	require.NoError(t, err)
-	w := &world{T: t, Client: c, cfg: cfg, ctx: t.Context(), patience: 30 * time.Second,
-		suffix: fmt.Sprintf("%d-%d", os.Getpid(), time.Now().UnixNano()%1e9)}
-	w.installOnce()
+	installed.Do(func() {
+		configtest.Install(t, cfg, "../config")
+		scheme, err := NewScheme()
+		require.NoError(t, err)
+		admin, err = client.NewWithWatch(cfg, client.Options{Scheme: scheme})
+		require.NoError(t, err)
+	})
+	w := &world{T: t, Client: admin, cfg: cfg, ctx: t.Context(), patience: time.Minute,
+		suffix: fmt.Sprint("w", worlds.Add(1))}
 	t.Cleanup(w.cleanUp)
 	return w
 }
 
-// installed is done once for the control plane of this test binary.
-var installed sync.Once
-
-// installOnce applies what a cluster gets before the operator is run in it.
-func (w *world) installOnce() {
-	w.Helper()
-	installed.Do(func() {
-		_, err := envtest.InstallCRDs(w.cfg, envtest.CRDInstallOptions{Paths: []string{"../config/crd"}})
-		require.NoError(w, err)
-		for _, path := range []string{"../config/manager/manager.yaml", "../config/rbac/role.yaml", "../config/rbac/binding.yaml", "../config/rbac/user_roles.yaml"} {
-			w.apply(path)
-		}
-		as := rest.CopyConfig(w.cfg)
-		as.Impersonate = operatorUser
-		c, err := client.New(as, client.Options{Scheme: w.Scheme()})
-		require.NoError(w, err)
-		w.eventually("the API server knows the operator's roles", func() error { return c.List(w.ctx, &v1alpha1.MirrorList{}) })
-	})
-}
-
-// apply applies a file of manifests as kubectl does, and returns the objects.
-func (w *world) apply(path string) []*unstructured.Unstructured {
-	w.Helper()
-	text, err := os.ReadFile(path)
-	require.NoError(w, err)
-	var all []*unstructured.Unstructured
-	for docs := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096); ; {
-		u := &unstructured.Unstructured{}
-		if err := docs.Decode(u); errors.Is(err, io.EOF) {
-			return all
-		} else {
-			require.NoError(w, err, path)
-		}
-		require.NoError(w, w.Client.Apply(w.ctx, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner("test"), client.ForceOwnership), path)
-		all = append(all, u)
-	}
-}
+// installed is done once for the control plane of this test binary, and makes the
+// client of all its tests, which as administrator may do everything.
+var (
+	installed sync.Once
+	admin     client.WithWatch
+)
 
 // cleanUp takes away the Mirrors, which shows once more that they can go, and the
 // labels of the namespaces, which can't be deleted here.
@@ -139,7 +140,8 @@ func (w *world) cleanUp() {
 	w.ctx = context.Background()
 	defer w.stop()
 	var mirrors v1alpha1.MirrorList
-	require.NoError(w, w.List(w.ctx, &mirrors))
+	mine := client.MatchingLabelsSelector{Selector: w.mine()}
+	require.NoError(w, w.List(w.ctx, &mirrors, mine))
 	if len(mirrors.Items) > 0 && w.op == nil {
 		w.start()
 	}
@@ -147,7 +149,7 @@ func (w *world) cleanUp() {
 		require.NoError(w, client.IgnoreNotFound(w.Delete(w.ctx, &mirrors.Items[i])))
 	}
 	w.eventually("every Mirror is gone", func() error {
-		if err := w.List(w.ctx, &mirrors); err != nil || len(mirrors.Items) == 0 {
+		if err := w.List(w.ctx, &mirrors, mine); err != nil || len(mirrors.Items) == 0 {
 			return err
 		}
 		return fmt.Errorf("%d left, the first %s", len(mirrors.Items), mirrors.Items[0].Name)
@@ -186,6 +188,17 @@ func (w *world) namespace(base string, labels map[string]string) string {
 // team are the labels that this test's Mirror selects.
 func (w *world) team() map[string]string { return map[string]string{"team": w.suffix} }
 
+// mark labels the Mirrors of this test.
+func (w *world) mark() map[string]string { return map[string]string{"test": w.suffix} }
+
+// mine selects the Mirrors of this test.
+func (w *world) mine() labels.Selector {
+	if w.alone {
+		return labels.Everything()
+	}
+	return labels.SelectorFromSet(w.mark())
+}
+
 // source makes the Secret that is mirrored, in a namespace of its own.
 func (w *world) source(data map[string]string, suffix ...string) *corev1.Secret {
 	w.Helper()
@@ -202,7 +215,7 @@ func (w *world) source(data map[string]string, suffix ...string) *corev1.Secret 
 func (w *world) mirror(source client.Object, edit ...func(*v1alpha1.Mirror)) *v1alpha1.Mirror {
 	w.Helper()
 	m := &v1alpha1.Mirror{
-		ObjectMeta: metav1.ObjectMeta{Name: w.name("mirror")},
+		ObjectMeta: metav1.ObjectMeta{Name: w.name("mirror"), Labels: w.mark()},
 		Spec: v1alpha1.MirrorSpec{
 			Source:            v1alpha1.SourceReference{Kind: kindOf(source), Namespace: source.GetNamespace(), Name: source.GetName()},
 			NamespaceSelector: metav1.LabelSelector{MatchLabels: w.team()},

@@ -33,6 +33,11 @@ func staleIfConflict(err error) error {
 }
 
 // write makes the copy at key, where standing was seen, or nothing if that is nil.
+//
+// What can't be changed is deleted and made anew, which the API offers no way to do
+// at once: between the two requests there is no copy. Should the second one be
+// refused, or the operator be killed before it, the namespace goes without until
+// the next try.
 func (r *Reconciler) write(ctx context.Context, mirror *v1alpha1.Mirror, source content, key client.ObjectKey, standing client.Object) error {
 	err := r.put(ctx, mirror, source, key, standing)
 	if standing == nil || !needsAnew(err) {

@@ -1,5 +1,7 @@
 // Package e2e runs the life of a Mirror on a control plane that has controllers,
-// too: namespaces really go, and garbage is really collected. `make e2e` runs it.
+// too: namespaces really go, and garbage is really collected. The operator is
+// installed as the README says, has the rights of the generated roles and no others,
+// and holds its lease. `make e2e` runs it.
 package e2e
 
 import (
@@ -20,10 +22,10 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/informer-walkthrough/informer-walkthrough/full/api/v1alpha1"
+	"github.com/informer-walkthrough/informer-walkthrough/full/config/configtest"
 	"github.com/informer-walkthrough/informer-walkthrough/full/controller"
 	"github.com/informer-walkthrough/informer-walkthrough/full/runtime/assembly"
 	"github.com/informer-walkthrough/informer-walkthrough/full/runtime/ctrl"
@@ -42,8 +44,7 @@ func TestLifeOfAMirror(t *testing.T) {
 	cp, err := controlplane.Start(t.Context(), controlplane.Options{Progress: controlplane.Terminal(), ControllerManager: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, cp.Stop()) })
-	_, err = envtest.InstallCRDs(cp.Config(), envtest.CRDInstallOptions{Paths: []string{"../config/crd"}})
-	require.NoError(t, err)
+	configtest.Install(t, cp.Config(), "../config")
 	for name, layers := range map[string]assembly.Layers{"chapters": {}, "controller-runtime": assembly.ControllerRuntime} {
 		t.Run(name, func(t *testing.T) { life(t, cp.Config(), layers) })
 	}
@@ -148,10 +149,15 @@ func newMirror(team map[string]string) *v1alpha1.Mirror {
 // operate starts the operator and returns what stops it.
 func (c *cluster) operate(cfg *rest.Config, layers assembly.Layers) (stop func()) {
 	c.Helper()
+	cfg = configtest.AsOperator(cfg)
+	configtest.Denied(cfg, func(message string) { c.Errorf("the generated roles do not allow it: %s", message) })
 	mgr, err := assembly.NewManager(cfg, ctrl.Options{
 		Scheme: c.Scheme(), Cache: controller.CacheOptions(),
-		Metrics:    metricsserver.Options{BindAddress: "0"},
-		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
+		Metrics:                 metricsserver.Options{BindAddress: "0"},
+		Controller:              config.Controller{SkipNameValidation: ptr.To(true)},
+		LeaderElection:          true,
+		LeaderElectionID:        "mirror-operator.walkthrough.example.com",
+		LeaderElectionNamespace: "mirror-system", LeaderElectionReleaseOnCancel: true,
 	}, layers)
 	require.NoError(c, err)
 	r := &controller.Reconciler{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder(controller.FieldManager)}
