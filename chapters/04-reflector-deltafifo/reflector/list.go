@@ -54,9 +54,10 @@ func (r *Reflector) list(ctx context.Context) error {
 }
 
 // pageSize returns the limit of list requests from a version; zero means none. A
-// limit makes an API server leave its watch cache and read etcd, except at "0".
-// So there is none for a relist, unless the first list has shown that there is
-// no watch cache.
+// limit makes of "not older than this version" exactly this version, except at
+// "0": the past, which an API server has to read from etcd if it has no snapshot
+// of it. So there is none for a relist, unless the first list has shown that
+// there is no watch cache.
 func (r *Reflector) pageSize(from string) int64 {
 	switch {
 	case r.options.PageSize != 0:

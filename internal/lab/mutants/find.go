@@ -22,11 +22,11 @@ func find(t *target, file string) ([]*mutant, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &finder{target: t, file: file, source: source, fset: fset}
+	f := &finder{target: t, file: file, source: source, fset: fset, pkg: tree.Name.Name}
 	for _, d := range tree.Decls {
 		if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
 			f.function = fn.Name.Name
-			ast.Inspect(fn.Body, f.visit)
+			ast.PreorderStack(fn.Body, nil, f.visit)
 		}
 	}
 	return f.found, nil
@@ -38,32 +38,74 @@ type finder struct {
 	source   []byte
 	fset     *token.FileSet
 	function string
+	pkg      string
 	found    []*mutant
 }
 
-func (f *finder) visit(n ast.Node) bool {
+// visit looks at one node below its parents, the nearest last.
+func (f *finder) visit(n ast.Node, parents []ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.ExprStmt:
 		if f.isLogging(n) {
 			return false
 		}
-		f.add("leave out", n, f.useArguments(n))
+		f.add("leave out", n, f.useArguments(n), leftOut(n, parents))
 	case *ast.IncDecStmt, *ast.SendStmt, *ast.DeferStmt, *ast.GoStmt:
-		f.add("leave out", n, "")
+		f.add("leave out", n, "", leftOut(n.(ast.Stmt), parents))
 	case *ast.AssignStmt:
 		if n.Tok != token.DEFINE {
-			f.add("leave out", n, f.use(n))
+			f.add("leave out", n, f.use(n), leftOut(n, parents))
 		}
 	case *ast.IfStmt:
-		f.add("turn round", n.Cond, "!("+f.text(n.Cond)+")")
+		f.add("turn round", n.Cond, "!("+f.text(n.Cond)+")", func(is string, inside inside) string {
+			return "((" + inside(f.span(n.Cond)) + ") != " + is + ")"
+		})
 	case *ast.BinaryExpr:
-		if to, ok := swaps[n.Op]; ok {
-			from := f.text(n)
-			op := f.offset(n.OpPos) - f.offset(n.Pos())
-			f.add("make it "+to.String(), n, from[:op]+to.String()+from[op+len(n.Op.String()):])
+		to, ok := swaps[n.Op]
+		if !ok {
+			break
 		}
+		from := f.text(n)
+		op := f.offset(n.OpPos) - f.offset(n.Pos())
+		other := func(is string, inside inside) string {
+			x, y := inside(f.span(n.X)), inside(f.span(n.Y))
+			return fmt.Sprintf("(%s && (%s %s %s) || !%s && (%s %s %s))", is, x, to, y, is, x, n.Op, y)
+		}
+		if n.Op == token.ADD || n.Op == token.SUB {
+			other = nil // of any type, so there is no such short way to choose
+		}
+		f.add("make it "+to.String(), n, from[:op]+to.String()+from[op+len(n.Op.String()):], other)
 	}
 	return true
+}
+
+// leftOut makes a statement that can be left out, or nil where only a statement
+// of its own kind can stand (the post statement of a loop, a label, a case of a
+// select) or where the compiler wants to see that the function ends.
+func leftOut(n ast.Stmt, parents []ast.Node) func(string, inside) string {
+	if len(parents) == 0 {
+		return nil
+	}
+	switch parent := parents[len(parents)-1].(type) {
+	case *ast.BlockStmt, *ast.CaseClause:
+	case *ast.CommClause:
+		if parent.Comm == n {
+			return nil
+		}
+	default:
+		return nil
+	}
+	if e, ok := n.(*ast.ExprStmt); ok {
+		if call, ok := e.X.(*ast.CallExpr); ok {
+			if id, ok := call.Fun.(*ast.Ident); ok && id.Name == "panic" {
+				return nil
+			}
+		}
+	}
+	from, to := n.Pos(), n.End()
+	return func(is string, inside inside) string {
+		return "if !" + is + " {" + inside(from, to) + "}"
+	}
 }
 
 var swaps = map[token.Token]token.Token{
@@ -106,14 +148,17 @@ func (f *finder) useArguments(n *ast.ExprStmt) string {
 	return strings.Join(used, "; ")
 }
 
-func (f *finder) add(what string, n ast.Node, with string) {
+func (f *finder) add(what string, n ast.Node, with string, switched func(string, inside) string) {
 	f.found = append(f.found, &mutant{
+		switched: switched, base: token.Pos(f.fset.File(n.Pos()).Base()), pkg: f.pkg,
 		target: f.target, file: f.file, source: f.source,
 		line: f.fset.Position(n.Pos()).Line, function: f.function,
 		what: what, old: f.text(n),
 		from: f.offset(n.Pos()), to: f.offset(n.End()), with: with,
 	})
 }
+
+func (f *finder) span(n ast.Node) (from, to token.Pos) { return n.Pos(), n.End() }
 
 func (f *finder) offset(p token.Pos) int { return f.fset.Position(p).Offset }
 

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 	"sync"
 	"time"
@@ -50,6 +51,21 @@ func run(ctx context.Context, only, write, reasonsFile string, workers int, leas
 	}
 
 	start := time.Now()
+	dir, err := os.MkdirTemp("", "mutants-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	for i := range targets {
+		t := &targets[i]
+		folder := filepath.Join(dir, fmt.Sprint(i))
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			return err
+		}
+		if t.together, err = buildTogether(ctx, t, all, folder); err != nil {
+			return err
+		}
+	}
 	jobs := make(chan *mutant)
 	var wg sync.WaitGroup
 	var mu sync.Mutex

@@ -11,11 +11,12 @@ import (
 type target struct {
 	layer string
 	files []string // patterns
-	// tests are packages, nearest first; a later one is only asked where the
-	// earlier ones let a mutant live.
-	tests []string
+	// tests is the package whose tests guard them.
+	tests string
 	// args go to the test binary.
 	args []string
+
+	together *together
 }
 
 const (
@@ -27,21 +28,21 @@ const (
 // loses or invents an event.
 var targets = []target{
 	{layer: "HandleDeltas", files: []string{"chapters/05-handledeltas/handledeltas/*.go"},
-		tests: []string{"./chapters/05-handledeltas/handledeltas"}, args: []string{quick, noFiles}},
+		tests: "./chapters/05-handledeltas/handledeltas", args: []string{quick, noFiles}},
 	{layer: "queues", files: []string{"chapters/04-reflector-deltafifo/deltafifo/*.go"},
-		tests: []string{"./chapters/04-reflector-deltafifo/deltafifo"}, args: []string{quick, noFiles}},
+		tests: "./chapters/04-reflector-deltafifo/deltafifo", args: []string{quick, noFiles}},
 	{layer: "indexer", files: []string{"chapters/05-handledeltas/indexer/*.go"},
-		tests: []string{"./chapters/05-handledeltas/indexer"}, args: []string{quick, noFiles}},
+		tests: "./chapters/05-handledeltas/indexer", args: []string{quick, noFiles}},
 	{layer: "processor", files: []string{"chapters/05-handledeltas/processor/*.go"},
-		tests: []string{"./chapters/05-handledeltas/processor"}},
+		tests: "./chapters/05-handledeltas/processor"},
 	{layer: "addInformerToMap", files: []string{"chapters/01-informermap/specific_informers_map.go"},
-		tests: []string{"./chapters/01-informermap"}},
+		tests: "./chapters/01-informermap"},
 	{layer: "Kind", files: []string{"chapters/02-source-kind/kind.go", "chapters/02-source-kind/event_handler.go"},
-		tests: []string{"./chapters/02-source-kind"}},
+		tests: "./chapters/02-source-kind"},
 	{layer: "workqueue", files: []string{"chapters/06-reconcile-loop/workqueue/*.go"},
-		tests: []string{"./chapters/06-reconcile-loop/workqueue"}, args: []string{quick, noFiles}},
+		tests: "./chapters/06-reconcile-loop/workqueue", args: []string{quick, noFiles}},
 	{layer: "controller", files: []string{"chapters/06-reconcile-loop/controller/*.go"},
-		tests: []string{"./chapters/06-reconcile-loop/controller"}, args: []string{quick, noFiles}},
+		tests: "./chapters/06-reconcile-loop/controller", args: []string{quick, noFiles}},
 }
 
 // findAll lists the mutants of all targets whose file name passes the filter.
