@@ -166,8 +166,8 @@ func benchLatency(b *testing.B, impl string, workers int) {
 	stop()
 	took = took[objects:]
 	slices.Sort(took)
-	b.ReportMetric(float64(took[len(took)/2]), "p50-ns")
-	b.ReportMetric(float64(took[len(took)*99/100]), "p99-ns")
+	b.ReportMetric(float64(took[len(took)/2]), "ns/p50")
+	b.ReportMetric(float64(took[len(took)*99/100]), "ns/p99")
 }
 
 // startCache starts a cache of pods with an index by node.
