@@ -97,33 +97,3 @@ func (f files) overlay(dir string) (string, error) {
 	name := filepath.Join(dir, "overlay.json")
 	return name, os.WriteFile(name, spec, 0o600)
 }
-
-var testFunc = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
-
-// slowTests matches the package's tests that need an API server: a hunt is over
-// in seconds, and on a machine that has none.
-func slowTests(pkg string) (string, error) {
-	tests, err := filepath.Glob(filepath.Join(filepath.FromSlash(pkg), "*_test.go"))
-	if err != nil {
-		return "", err
-	}
-	var names []string
-	for _, file := range tests {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			return "", err
-		}
-		if !bytes.Contains(content, []byte("controlplane.Config(")) {
-			continue
-		}
-		for _, m := range testFunc.FindAllSubmatch(content, -1) {
-			if name := string(m[1]); name != "TestMain" {
-				names = append(names, name)
-			}
-		}
-	}
-	if len(names) == 0 {
-		return "", nil
-	}
-	return "^(" + strings.Join(names, "|") + ")$", nil
-}

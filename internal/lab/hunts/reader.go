@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"github.com/informer-walkthrough/informer-walkthrough/internal/lab/slowtests"
 )
 
 // show runs the tests on the fault and gives the reader the package to work on.
@@ -51,7 +53,7 @@ func (h *hunt) check(ctx context.Context, p printer, fix string) error {
 		return err
 	}
 	p.say("通过。现在运行整个包 %s …", "Green. Now all of %s …", h.Package)
-	slow, err := slowTests(h.Package)
+	slow, err := slowtests.Pattern(h.Package)
 	if err != nil {
 		return err
 	}

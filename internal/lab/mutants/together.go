@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/informer-walkthrough/informer-walkthrough/internal/lab/slowtests"
 )
 
 // together is one test binary that holds all mutants of a target that can be
@@ -19,6 +21,7 @@ type together struct {
 	folder  string // the tests run where go test would run them
 	args    []string
 	timeout time.Duration
+	slow    string // the tests that need an API server; they are asked last
 }
 
 // inside returns the source of a part of a mutant, with the mutants within it.
@@ -74,6 +77,9 @@ func buildTogether(ctx context.Context, t *target, all []*mutant, dir string) (*
 		return nil, err
 	}
 	b := &together{binary: filepath.Join(dir, "tests"), folder: t.tests, args: t.args, timeout: 5 * time.Minute}
+	if b.slow, err = slowtests.Pattern(t.tests); err != nil {
+		return nil, err
+	}
 	build := exec.CommandContext(ctx, "go", "test", "-c", "-o", b.binary, "-overlay", overlay, "-vet=off", "-ldflags=-w", t.tests)
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%s with all its mutants does not compile: %w\n%s", t.layer, err, out)
@@ -120,7 +126,13 @@ func render(any *mutant, from, to int, mutants []*mutant) string {
 
 // test runs the tests on one of the mutants.
 func (b *together) test(ctx context.Context, number int) fate {
-	_, err := b.run(ctx, fmt.Sprint(number))
+	var err error
+	if b.slow != "" {
+		_, err = b.run(ctx, fmt.Sprint(number), "-test.skip", b.slow)
+	}
+	if err == nil {
+		_, err = b.run(ctx, fmt.Sprint(number))
+	}
 	switch {
 	case ctx.Err() != nil:
 		return outOfOrder
@@ -130,10 +142,10 @@ func (b *together) test(ctx context.Context, number int) fate {
 	return survived
 }
 
-func (b *together) run(ctx context.Context, mutant string) ([]byte, error) {
+func (b *together) run(ctx context.Context, mutant string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout+10*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, b.binary, append([]string{"-test.failfast", "-test.short", "-test.timeout", b.timeout.String()}, b.args...)...)
+	cmd := exec.CommandContext(ctx, b.binary, append([]string{"-test.failfast", "-test.short", "-test.timeout", b.timeout.String()}, slices.Concat(b.args, args)...)...)
 	cmd.Dir = b.folder
 	cmd.Env = append(os.Environ(), "MUTANT="+mutant)
 	return cmd.CombinedOutput()
