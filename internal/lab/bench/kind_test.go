@@ -34,6 +34,10 @@ func (c *oneInformer) AddEventHandlerWithOptions(h toolscache.ResourceEventHandl
 	return synced{}, nil
 }
 
+func (c *oneInformer) RemoveEventHandler(toolscache.ResourceEventHandlerRegistration) error {
+	return nil
+}
+
 // synced is the registration of a handler that has nothing to wait for.
 type synced struct{}
 
