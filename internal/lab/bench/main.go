@@ -10,12 +10,16 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 func main() {
 	count := flag.Int("count", 6, "How many rounds; fewer than 6 have no interval.")
 	only := flag.String("only", "", "Measure only rows that match this regular expression, and write no document.")
 	flag.Parse()
+	log.SetLogger(logr.Discard()) // or controller-runtime complains, in the middle of the progress
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := bench(ctx, *count, *only); err != nil {
