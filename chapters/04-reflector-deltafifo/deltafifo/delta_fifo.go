@@ -125,6 +125,11 @@ func (f *DeltaFIFO) enqueue(event cache.DeltaType, obj any, fresh bool) error {
 	if err != nil {
 		return cache.KeyError{Obj: obj, Err: err}
 	}
+	return f.enqueueAs(key, event, obj, fresh)
+}
+
+// enqueueAs is enqueue of an object whose key is known.
+func (f *DeltaFIFO) enqueueAs(key string, event cache.DeltaType, obj any, fresh bool) (err error) {
 	if fresh {
 		if obj, err = f.transform(obj); err != nil {
 			return err

@@ -17,13 +17,16 @@ func (f *DeltaFIFO) Replace(list []any, _ string) error {
 	defer f.mu.Unlock()
 	f.awaitBatch("Replace")
 	listed := make(map[string]struct{}, len(list))
+	if len(f.items) == 0 {
+		f.items = make(map[string]cache.Deltas, len(list)) // it need not grow
+	}
 	for _, obj := range list {
 		key, err := f.KeyOf(obj)
 		if err != nil {
 			return cache.KeyError{Obj: obj, Err: err}
 		}
 		listed[key] = struct{}{}
-		if err := f.enqueue(f.replaced, obj, true); err != nil {
+		if err := f.enqueueAs(key, f.replaced, obj, true); err != nil {
 			return fmt.Errorf("couldn't enqueue object: %w", err)
 		}
 	}
