@@ -100,9 +100,11 @@ func (b *binary) measure(ctx context.Context, bench, impl, times string) (measur
 		}
 		cmd.Env = append(os.Environ(), kubeconfigVariable+"="+b.controlPlane.Kubeconfig())
 	}
-	out, err := cmd.CombinedOutput()
+	var logged strings.Builder // apart from the results, or a line of it falls into theirs
+	cmd.Stderr = &logged
+	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w\n%s", name, err, out)
+		return nil, fmt.Errorf("%s: %w\n%s%s", name, err, out, logged.String())
 	}
 	m := parse(string(out))
 	if m == nil {
