@@ -21,7 +21,7 @@ func main() {
 	only := flag.String("only", "", "Mutate only files that match this regular expression.")
 	write := flag.String("write", "", "Write the table to this file.")
 	reasons := flag.String("reasons", "internal/lab/mutants/reasons.txt", "Why survivors may live: lines of `mutant<TAB>reason`.")
-	workers := flag.Int("workers", 2, "How many mutants are tested at once.")
+	workers := flag.Int("workers", 6, "How many mutants are tested at once; those that hang only wait.")
 	least := flag.Float64("least", 85, "Exit 1 if less than this many percent are caught.")
 	flag.Parse()
 
