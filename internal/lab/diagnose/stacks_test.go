@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	crcache "sigs.k8s.io/controller-runtime/pkg/cache"
 	crcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -48,7 +49,7 @@ func TestStacks(t *testing.T) {
 	cases := map[string]struct {
 		informer       func(*informerOptions)
 		reconcile      func(release <-chan struct{})
-		cache          func(context.Context, crcache.Cache)
+		cache          func(context.Context, crcache.Cache, assembly.Layers)
 		upstream, ours []string // the first is the innermost
 	}{
 		"a handler blocks": {
@@ -62,10 +63,10 @@ func TestStacks(t *testing.T) {
 			ours:     []string{"reflector.await[...]", "reflector.(*Reflector).pause", "reflector.(*Reflector).RunWithContext"},
 		},
 		"a read waits": {
-			cache: func(ctx context.Context, c crcache.Cache) {
+			cache: func(ctx context.Context, c crcache.Cache, _ assembly.Layers) {
 				_ = c.Get(ctx, types.NamespacedName{Namespace: "demo", Name: "red"}, &corev1.Pod{})
 			},
-			upstream: []string{"wait.loopConditionUntilContext", "cache.WaitForCacheSync", "internal.(*Informers).Get", "cache.(*informerCache).Get"},
+			upstream: []string{"wait.waitForWithContext", "cache.WaitForCacheSync", "internal.(*Informers).Get", "cache.(*informerCache).Get"},
 			ours:     []string{"01-informermap.(*specificInformersMap).waitForSync", "01-informermap.(*specificInformersMap).Get", "01-informermap.(*informerCache).Get"},
 		},
 		"a reconcile blocks": {
@@ -97,6 +98,17 @@ func TestStacks(t *testing.T) {
 			reconcile: func(<-chan struct{}) {},
 			upstream:  []string{"priorityqueue.(*priorityqueue[...]).GetWithPriority", "controller.(*Controller[...]).processNextWorkItem"},
 			ours:      []string{"sync.(*Cond).Wait", "workqueue.(*queue[...]).Get", "controller.(*worker[...]).processNextWorkItem"},
+		},
+		"the start waits": {
+			cache: func(ctx context.Context, c crcache.Cache, l assembly.Layers) {
+				kind := l.NewKind(c, &corev1.Pod{}, &handler.EnqueueRequestForObject{})
+				queue := l.Workqueue.New("pods", workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+				defer queue.ShutDown()
+				_ = kind.Start(ctx, queue)
+				_ = kind.WaitForSync(ctx)
+			},
+			upstream: []string{"source.(*Kind[...]).WaitForSync"},
+			ours:     []string{"02-source-kind.(*kind[...]).WaitForSync"},
 		},
 	}
 	for _, name := range slices.Sorted(maps.Keys(cases)) {
@@ -151,7 +163,7 @@ func startInformer(t *testing.T, l assembly.Layers, release <-chan struct{}, opt
 }
 
 // startCache runs a cache whose lists are refused until the test ends, and use.
-func startCache(t *testing.T, l assembly.Layers, use func(context.Context, crcache.Cache)) {
+func startCache(t *testing.T, l assembly.Layers, use func(context.Context, crcache.Cache, assembly.Layers)) {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Pod"), meta.RESTScopeNamespace)
 	c, err := l.WithDefaults().NewCache(&rest.Config{}, crcache.Options{
@@ -165,7 +177,7 @@ func startCache(t *testing.T, l assembly.Layers, use func(context.Context, crcac
 	untilTheEnd(t, c.Start)
 	untilTheEnd(t, func(ctx context.Context) error {
 		c.WaitForCacheSync(ctx)
-		use(ctx, c)
+		use(ctx, c, l.WithDefaults())
 		return nil
 	})
 }
