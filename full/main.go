@@ -29,10 +29,10 @@ var runtimes = map[string]assembly.Layers{
 
 // settings are what the flags say.
 type settings struct {
-	metrics, probes string
-	leaderElect     bool
-	leaseNamespace  string
-	runtime         string
+	metrics, probes, pprof string
+	leaderElect            bool
+	leaseNamespace         string
+	runtime                string
 }
 
 // layers are those of the runtime that --runtime names.
@@ -48,6 +48,7 @@ func main() {
 	var s settings
 	flag.StringVar(&s.metrics, "metrics-bind-address", ":8080", "Where metrics are served; 0 serves none.")
 	flag.StringVar(&s.probes, "health-probe-bind-address", ":8081", "Where /healthz and /readyz are served; 0 serves none.")
+	flag.StringVar(&s.pprof, "pprof-bind-address", "", "Where /debug/pprof is served, for example 127.0.0.1:6060; nowhere, if not given.")
 	flag.BoolVar(&s.leaderElect, "leader-elect", false, "Hold a lease while running, so that of several replicas one works.")
 	flag.StringVar(&s.leaseNamespace, "leader-election-namespace", "", "Namespace of the lease; inside a cluster the operator's own, if not given.")
 	flag.StringVar(&s.runtime, "runtime", "chapters", "Machinery to run on: "+names()+".")
@@ -91,6 +92,7 @@ func run(ctx context.Context, cfg *rest.Config, s settings) error {
 		Cache:                         controller.CacheOptions(),
 		Metrics:                       metricsserver.Options{BindAddress: s.metrics},
 		HealthProbeBindAddress:        s.probes,
+		PprofBindAddress:              s.pprof,
 		LeaderElection:                s.leaderElect,
 		LeaderElectionID:              "mirror-operator.walkthrough.example.com",
 		LeaderElectionNamespace:       s.leaseNamespace,

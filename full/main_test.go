@@ -144,12 +144,12 @@ func works(t *testing.T, c client.Client) {
 // given when it is ready.
 func replica(t *testing.T, kubeconfig, runtime string) (stop func()) {
 	t.Helper()
-	probes := freeAddress(t)
+	probes, pprof := freeAddress(t), freeAddress(t)
 	log := filepath.Join(t.TempDir(), "log")
 	file, err := os.Create(log)
 	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "--kubeconfig="+kubeconfig, "--runtime="+runtime,
-		"--metrics-bind-address=0", "--health-probe-bind-address="+probes,
+		"--metrics-bind-address=0", "--health-probe-bind-address="+probes, "--pprof-bind-address="+pprof,
 		"--leader-elect", "--leader-election-namespace=mirror-system")
 	cmd.Env = append(os.Environ(), beOperator+"=1")
 	cmd.Stdout, cmd.Stderr = file, file
@@ -160,8 +160,8 @@ func replica(t *testing.T, kubeconfig, runtime string) (stop func()) {
 		require.NoError(t, err)
 		return string(text)
 	}
-	for _, probe := range []string{"/healthz", "/readyz"} {
-		if !assert.Eventually(t, func() bool { return ok(t, "http://"+probes+probe) }, time.Minute, 20*time.Millisecond, "%s has to answer", probe) {
+	for _, url := range []string{probes + "/healthz", probes + "/readyz", pprof + "/debug/pprof/"} {
+		if !assert.Eventually(t, func() bool { return ok(t, "http://"+url) }, time.Minute, 20*time.Millisecond, "%s has to answer", url) {
 			t.Fatal(said())
 		}
 	}

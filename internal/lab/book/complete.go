@@ -2,7 +2,7 @@ package main
 
 // mustBeBooks says that all pages below have been written: each must then be in
 // the format, and every mistake of the article be told.
-const mustBeBooks = false
+const mustBeBooks = true
 
 var thePages = []string{
 	"README",
@@ -14,7 +14,7 @@ var thePages = []string{
 	"chapters/06-reconcile-loop/README",
 	"full/README",
 	"docs/diagnose",
-	"docs/bug-reports",
+	"docs/next",
 }
 
 // checkComplete: no page is left out, and each is there in both languages.
