@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/util/workqueue"
 	"pgregory.net/rapid"
 	upstream "sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -165,6 +167,41 @@ func TestSecondShutDown(t *testing.T) {
 	assert.NotPanics(t, q.ShutDown)
 	assert.NotPanics(t, q.ShutDownWithDrain)
 	assert.True(t, q.ShuttingDown())
+}
+
+// slowLimiter lets nobody through before it is told to.
+type slowLimiter struct {
+	workqueue.TypedRateLimiter[string]
+	open chan struct{}
+}
+
+func (l slowLimiter) When(item string) time.Duration {
+	<-l.open
+	return l.TypedRateLimiter.When(item)
+}
+
+// A call has done its work when it returns. Upstream's puts it into a buffer and
+// returns; the work, the limiter's too, is another goroutine's.
+func TestCallHasTakenEffectWhenItReturns(t *testing.T) {
+	for name, buffers := range map[string]bool{"upstream": true, "chapters": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				limiter := slowLimiter{workqueue.NewTypedItemFastSlowRateLimiter[string](0, 0, 0), make(chan struct{})}
+				q := constructors[name]("", func(o *upstream.Opts[string]) { o.RateLimiter = limiter })
+				var returned atomic.Bool
+				go func() {
+					q.AddRateLimited("x")
+					returned.Store(true)
+				}()
+				synctest.Wait()
+				assert.Equal(t, buffers, returned.Load(), "the limiter has not answered yet")
+				close(limiter.open)
+				synctest.Wait()
+				assert.Equal(t, 1, q.Len())
+				q.ShutDown()
+			})
+		})
+	}
 }
 
 // TestMetricsSameAsControllerRuntime runs a program on both and compares every
