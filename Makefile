@@ -15,8 +15,11 @@ run: ## start everything and watch events pass the layers (ONCE=1: end when the 
 	@$(GO) build -o bin/playground ./internal/lab/playground
 	@exec bin/playground $(if $(filter-out 0 no false,$(ONCE)),--once) $(if $(call said,CLUSTER),--cluster="$(CLUSTER)") $(if $(call said,ALLOW_WRITES),--allow-writes)
 
-test: ## bring the control plane, then run every test with the race detector
+test: ## bring the control plane, then run every test with the race detector (but the swap matrix: make pairs)
 	@GO="$(GO)" sh tools/test.sh
+
+pairs: ## run the operator on all pairs of layers that can be wired, ours and upstream's, and print the table
+	@GO="$(GO)" sh tools/pairs.sh
 
 matrix: ## run the operator on every combination of layers, for hours, and write docs/matrix.md
 	$(GO) test ./full/runtime/assembly -race -run '^TestMatrix$$' -v -timeout 0 -parallel 5 -args -matrix.all -matrix.write -matrix.clusters=5

@@ -5,16 +5,7 @@ cd "$(dirname "$0")/.."
 GO=${GO:-go}
 
 "$GO" run ./internal/controlplane/cmd/controlplane
-
-# The race detector needs a C compiler, but on macOS.
-race=-race
-if [ "$("$GO" env GOOS)" != darwin ]; then
-	cc=$("$GO" env CC)
-	if [ "$("$GO" env CGO_ENABLED)" != 1 ] || ! command -v "${cc%% *}" >/dev/null; then
-		race=
-		echo "no C compiler on this machine: the tests run without the race detector"
-	fi
-fi
-
+. tools/race.sh
 # Three packages at once, each with an API server of its own: they wait more than they compute.
-exec "$GO" test $race -p 3 ./... "$@"
+# The swap matrix has the machine to itself, later: tools/pairs.sh.
+exec "$GO" test $race -p 3 -skip '^TestMatrix$' ./... "$@"
