@@ -19,6 +19,7 @@ var changing = []struct {
 	{regexp.MustCompile(`((?:\b\d+(?:\.\d+){3}|\blocalhost|\[::1\])):\d+`), "$1:PORT"},
 	{regexp.MustCompile(`(?:/private)?(?:/tmp|/var/folders|\$TMPDIR)/[^\s"':,)]+`), "TEMP"},
 	{regexp.MustCompile(`(?i)\b(resource[ -]?versions?|rv|uid|pid)("?\s*[=:]?\s*\\?"?)[0-9]+`), "$1${2}N"},
+	{regexp.MustCompile(`(\s)\d+(\s+\d+(?:\.\d+)?µs(?:\s|$))`), "${1}N$2"}, // a trace's version, in front of its time
 	{regexp.MustCompile(`\bgoroutine \d+`), "goroutine N"},
 	{regexp.MustCompile(`\b\d+(?:\.\d+)?(?:ns|µs|μs|us|ms|s|m|h)(?:\d+(?:\.\d+)?(?:ns|µs|us|ms|s|m|h))*\b`), "DURATION"},
 	{regexp.MustCompile(`(^|\t)\(cached\)`), "${1}DURATION"},

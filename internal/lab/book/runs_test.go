@@ -58,6 +58,7 @@ func TestNormalise(t *testing.T) {
 		"resourceVersion":       {`resourceVersion="123" kind=Pod`, `resourceVersion="4" kind=Pod`, `resourceVersion="123" kind=Node`},
 		"resourceVersion, json": {`{"resourceVersion":"123"}`, `{"resourceVersion":"9"}`, `{"generation":"123"}`},
 		"rv":                    {"rv=17", "rv=18", "rx=17"},
+		"version in a trace":    {"Kind  Update  Mirror  pull  227  99.9µs", "Kind  Update  Mirror  pull  31  1.2µs", "Kind  Create  Mirror  pull  227  99.9µs"},
 		"uid":                   {"1b4e28ba-2fa1-11d2-883f-0016d3cca427 x", "00000000-2fa1-11d2-883f-0016d3cca427 x", "1b4e28ba-2fa1-11d2-883f-0016d3cca427 y"},
 		"pointer":               {"*T 0xc000123", "*T 0xc0004", "*U 0xc000123"},
 		"goroutine":             {"goroutine 17 [select]:", "goroutine 5 [select]:", "goroutine 17 [running]:"},
