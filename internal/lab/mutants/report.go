@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime"
 	"strings"
 	"time"
 )
@@ -35,7 +36,8 @@ func readReasons(file string) (map[string]string, error) {
 // report prints the figures by layer and the survivors.
 func report(all []*mutant, why map[string]string, file string, least float64, took time.Duration) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Mutants\n\nMade by `make mutants`. One statement at a time is left out or turned round, and the tests of its layer are run. Logging is left alone; what does not compile does not count.\n\n")
+	fmt.Fprintf(&b, "# Mutants\n\nMade by `make mutants`. One statement at a time is left out or turned round, and the tests of its layer are run. Logging is left alone; what does not compile does not count. It took %s on %d processors (%s/%s, %s).\n\n",
+		took.Round(time.Minute), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 	fmt.Fprintf(&b, "| layer | mutants | caught | survived | caught, %% |\n|---|---|---|---|---|\n")
 	var killedAll, survivedAll int
 	var survivors []*mutant
