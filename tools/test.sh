@@ -6,6 +6,6 @@ GO=${GO:-go}
 
 "$GO" run ./internal/controlplane/cmd/controlplane
 . tools/race.sh
-# Four packages at once, each with an API server of its own: they wait more than they compute.
+# Three packages at once, each with an API server of its own: they wait more than they compute.
 # The swap matrix has the machine to itself, later: tools/pairs.sh.
-exec "$GO" test $race -p 4 -skip '^TestMatrix$' ./... "$@"
+exec "$GO" test $race -p 3 -skip '^TestMatrix$' ./... "$@"

@@ -15,9 +15,9 @@ import (
 // programs is how many random programs a run of the tests makes; fewer where -short asks for haste.
 func programs() int {
 	if testing.Short() {
-		return 100
+		return 500
 	}
-	return 500
+	return 10_000
 }
 
 func upstreamQueue() queuetest.Queue {

@@ -94,9 +94,9 @@ func buildTogether(ctx context.Context, t *target, all []*mutant, dir string) (*
 	return b, nil
 }
 
-// render returns source[from:to] with all the mutants of it, which are ordered by
-// their beginning, outer before inner.
-func render(any *mutant, from, to int, mutants []*mutant) string {
+// render returns source[from:to] of the mutants' file with all of them in it. They
+// are ordered by their beginning, outer before inner; file is any of them.
+func render(file *mutant, from, to int, mutants []*mutant) string {
 	var b strings.Builder
 	at := from
 	for len(mutants) > 0 {
@@ -107,7 +107,7 @@ func render(any *mutant, from, to int, mutants []*mutant) string {
 		}
 		within := mutants[1:n]
 		mutants = mutants[n:]
-		b.Write(any.source[at:m.from])
+		b.Write(file.source[at:m.from])
 		b.WriteString(m.switched(fmt.Sprintf("mutantIs(%q)", fmt.Sprint(m.number)), func(from, to token.Pos) string {
 			f, t := int(from-m.base), int(to-m.base)
 			var part []*mutant
@@ -120,7 +120,7 @@ func render(any *mutant, from, to int, mutants []*mutant) string {
 		}))
 		at = m.to
 	}
-	b.Write(any.source[at:to])
+	b.Write(file.source[at:to])
 	return b.String()
 }
 
