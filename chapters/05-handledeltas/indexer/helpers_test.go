@@ -10,7 +10,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/informer-walkthrough/informer-walkthrough/chapters/05-handledeltas/indexer"
 )
+
+// implementations is what comparisons run on.
+var implementations = map[string]func(cache.KeyFunc, cache.Indexers) cache.Indexer{
+	"ours":     func(k cache.KeyFunc, i cache.Indexers) cache.Indexer { return indexer.New(k, i) },
+	"upstream": func(k cache.KeyFunc, i cache.Indexers) cache.Indexer { return cache.NewIndexer(k, i) },
+}
 
 const byValues = "values"
 
