@@ -21,7 +21,7 @@ test: ## bring the control plane, then run every test with the race detector (bu
 pairs: ## run the operator on all pairs of layers that can be wired, ours and upstream's, and print the table
 	@GO="$(GO)" sh tools/pairs.sh
 
-matrix: ## run the operator on every combination of layers, for hours, and write docs/matrix.md
+matrix: ## run the operator on every combination of layers, for half an hour, and write docs/matrix.md
 	$(GO) test ./full/runtime/assembly -race -run '^TestMatrix$$' -v -timeout 0 -parallel 5 -args -matrix.all -matrix.write -matrix.clusters=5
 
 e2e: ## the life of a Mirror on a control plane with controllers, where namespaces really go

@@ -132,9 +132,9 @@ func markdown(what string, results, rows []result) string {
 			passed++
 		}
 	}
-	fmt.Fprintf(&b, "# The swap matrix\n\nThe Mirror operator through one Mirror's whole life, on %s. %d passed, in %s, on %d processors (%s/%s, %s).\n\n",
+	fmt.Fprintf(&b, "# The swap matrix\n\nThe Mirror operator through one Mirror's whole life, on %s. %d passed; the lives took %s in all, some of them side by side, on %d processors (%s/%s, %s).\n\n",
 		what, passed, total.Round(time.Second), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
-	b.WriteString("Written by `make matrix` (every combination, hours) or by `go test ./full/runtime/assembly -race -run '^TestMatrix$' -args -matrix.write` (a covering array, a minute).\n\n")
+	b.WriteString("Written by `make matrix` (every combination, half an hour on two cores) or by `go test ./full/runtime/assembly -race -run '^TestMatrix$' -args -matrix.write` (a covering array, a minute).\n\n")
 
 	b.WriteString("## By choice\n\nReconciles and milliseconds are means over the combinations with this choice.\n\n| layer | choice | combinations | passed | reconciles | ms |\n|---|---|--:|--:|--:|--:|\n")
 	for a, axis := range axes {
