@@ -35,7 +35,12 @@ func run(check, rec bool, names []string) error {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 		defer stop()
 		return record.Record(ctx, os.Stderr, func(name string, text []byte) error {
-			return os.WriteFile(filepath.Join(root, "docs/traces", name+".txt"), text, 0o644)
+			file := filepath.Join("docs/traces", name+".txt")
+			if err := os.WriteFile(filepath.Join(root, file), text, 0o644); err != nil {
+				return err
+			}
+			fmt.Println("recorded", file)
+			return nil
 		}, names...)
 	}
 	files, err := drawAll(os.DirFS(root))

@@ -25,7 +25,7 @@ type outcome struct {
 func (o outcome) passed() bool { return o.err == nil && len(o.failed) == 0 }
 
 // goTest tests the package with the files in the place of the tree's. What go
-// test writes goes to w, too.
+// test writes goes to w, too, but for logged stacks.
 func goTest(ctx context.Context, w io.Writer, changed files, pkg string, args ...string) outcome {
 	dir, err := os.MkdirTemp("", "hunt-")
 	if err != nil {
@@ -41,9 +41,11 @@ func goTest(ctx context.Context, w io.Writer, changed files, pkg string, args ..
 	all := append([]string{"test", "-overlay", overlay, "-short", "-vet=off", "-ldflags=-w", "-count=1", "-timeout=90s", "./" + pkg}, args...)
 	cmd := exec.CommandContext(ctx, "go", all...)
 	var out bytes.Buffer
-	cmd.Stdout = io.MultiWriter(&out, w)
+	shown := &withoutStacks{to: w}
+	cmd.Stdout = io.MultiWriter(&out, shown)
 	cmd.Stderr = cmd.Stdout
 	err = cmd.Run()
+	shown.end()
 	if ctx.Err() != nil {
 		return outcome{err: ctx.Err()}
 	}

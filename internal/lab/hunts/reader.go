@@ -36,8 +36,8 @@ func (h *hunt) show(ctx context.Context, p printer) error {
 		p.say("你的 %s/ 原样保留；想从头再来，删掉它（测试在 %s/）。",
 			"Your %s/ is as you left it; remove it to begin anew (the tests are in %s/).", h.folder(), h.Package)
 	}
-	p.say("  make hunt H=%[1]s HINT=1            第一个提示，共 %[2]d 个\n  make hunt H=%[1]s CHECK=1           改好了吗？（也可以 CHECK=my.patch）",
-		"  make hunt H=%[1]s HINT=1            the first of %[2]d hints\n  make hunt H=%[1]s CHECK=1           is it mended? (or CHECK=my.patch)", h.id, len(h.Hints))
+	p.say("  make hunt H=%[1]s HINT=1            第一个提示，共 %[2]d 个\n  make hunt H=%[1]s CHECK=1           改好了吗？（也可以 CHECK=my.patch）\n  make hunt H=%[1]s SOLUTION=1        原因和改法",
+		"  make hunt H=%[1]s HINT=1            the first of %[2]d hints\n  make hunt H=%[1]s CHECK=1           is it mended? (or CHECK=my.patch)\n  make hunt H=%[1]s SOLUTION=1        the cause and the fix", h.id, len(h.Hints))
 	return nil
 }
 
