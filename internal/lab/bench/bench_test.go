@@ -42,6 +42,20 @@ func TestCompare(t *testing.T) {
 	assert.NoError(t, judge(lines))
 }
 
+// A row that no queue of deltas is part of has no queue to name.
+func TestQueueOfARow(t *testing.T) {
+	table := markdown(machine{}, []line{
+		{What: "Get", Impl: chapters, Goal: 0.5, Ratio: summary{Median: 1}, Why: "The lock.", noQueue: true},
+		{What: "watch", Impl: chapters, Goal: 0.5, Ratio: summary{Median: 1}, Why: "The keys."},
+		{What: "list", Impl: inOrder},
+	})
+	assert.Regexp(t, `\| Get \|.*\| – \|`, table)
+	assert.Regexp(t, `\| watch \|.*\| DeltaFIFO \|`, table)
+	assert.Regexp(t, `\| list \|.*\| in-order \|`, table)
+	assert.Contains(t, table, "- Get: 1.00, goal 0.5. The lock.")
+	assert.Contains(t, table, "- watch, DeltaFIFO: 1.00, goal 0.5. The keys.")
+}
+
 func TestGate(t *testing.T) {
 	for name, tc := range map[string]struct {
 		ratio summary

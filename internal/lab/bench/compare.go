@@ -28,7 +28,8 @@ type line struct {
 	UpstreamAllocs float64 `json:"upstreamAllocs,omitempty"`
 	OurAllocs      float64 `json:"ourAllocs,omitempty"`
 
-	ofOurs bool // it compares ours with ours; Upstream is the smaller case, and there is no gate
+	noQueue bool // no queue of deltas is part of it, so DeltaFIFO and in-order are one
+	ofOurs  bool // it compares ours with ours; Upstream is the smaller case, and there is no gate
 }
 
 // summary is a median with its 95 % confidence interval.
@@ -84,6 +85,7 @@ func compare(ctx context.Context, rows []row, all results) ([]line, error) {
 				Ratio:          of[key(r.bench, impl, r.unit, "ratio")],
 				UpstreamAllocs: all[r.bench][upstream][0]["allocs/op"],
 				OurAllocs:      all[r.bench][impl][0]["allocs/op"],
+				noQueue:        len(r.impls) == len(two),
 			})
 		}
 	}

@@ -71,7 +71,11 @@ func markdown(m machine, lines []line) string {
 	for _, l := range lines {
 		if !l.reachesGoal() {
 			missed++
-			fmt.Fprintf(&b, "- %s, %s: %.2f, goal %g. %s\n", l.What, l.queue(), l.Ratio.Median, l.Goal, cmp.Or(l.Why, "Not profiled yet: it was met when this was written."))
+			what := l.What
+			if !l.noQueue {
+				what += ", " + l.queue()
+			}
+			fmt.Fprintf(&b, "- %s: %.2f, goal %g. %s\n", what, l.Ratio.Median, l.Goal, cmp.Or(l.Why, "Not profiled yet: it was met when this was written."))
 		}
 	}
 	if missed == 0 {
@@ -110,7 +114,10 @@ func (l line) cells() []string {
 
 // queue says which of ours it is.
 func (l line) queue() string {
-	if l.Impl == inOrder {
+	switch {
+	case l.noQueue:
+		return "–"
+	case l.Impl == inOrder:
 		return "in-order"
 	}
 	return "DeltaFIFO"

@@ -53,6 +53,10 @@ func benchTable(files fs.FS) func(filter, lang string) (string, error) {
 			return "", fmt.Errorf("%s: %w", benchFile, err)
 		}
 		word := benchWords[lang]
+		onBoth := map[string]bool{} // the rows that have a queue
+		for _, r := range measured.Rows {
+			onBoth[r.What] = onBoth[r.What] || strings.HasSuffix(r.Impl, "inorder")
+		}
 		table := word.head + "\n|---|---|---|---|---|\n"
 		found := false
 		for _, r := range measured.Rows {
@@ -61,7 +65,10 @@ func benchTable(files fs.FS) func(filter, lang string) (string, error) {
 			}
 			found = true
 			queue := word.merging
-			if strings.HasSuffix(r.Impl, "inorder") {
+			switch {
+			case !onBoth[r.What]:
+				queue = "–"
+			case strings.HasSuffix(r.Impl, "inorder"):
 				queue = word.inOrder
 			}
 			table += fmt.Sprintf("| %s | %s | %s | %s | %s (%s–%s) |\n", r.What, quantity(r.Upstream.Median, r.Unit), quantity(r.Ours.Median, r.Unit),
