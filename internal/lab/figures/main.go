@@ -39,7 +39,7 @@ func run(check, rec bool, names []string) error {
 			if err := os.WriteFile(filepath.Join(root, file), text, 0o644); err != nil {
 				return err
 			}
-			fmt.Println("recorded", file)
+			fmt.Printf("recorded %s; `go run ./internal/lab/figures` draws it, `git checkout docs/traces docs/figures` takes it back\n", file)
 			return nil
 		}, names...)
 	}
