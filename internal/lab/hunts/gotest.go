@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -64,6 +65,8 @@ func outcomeOf(output string, err error) outcome {
 		o.failed = append(o.failed, m[1])
 	}
 	switch line := notRun.FindString(output); {
+	case strings.HasSuffix(line, "[build failed]"):
+		o.err = errors.New("it does not compile: what the compiler says is above")
 	case line != "":
 		o.err = fmt.Errorf("the tests did not come to their end: %s", strings.TrimSpace(line))
 	case err != nil && len(o.failed) == 0:
@@ -86,7 +89,11 @@ func (f files) overlay(dir string) (string, error) {
 			continue
 		}
 		n++
-		mine := filepath.Join(dir, strconv.Itoa(n)+"-"+path.Base(name))
+		// A folder of its own, so that the compiler names it as it is named.
+		mine := filepath.Join(dir, strconv.Itoa(n), path.Base(name))
+		if err := os.Mkdir(filepath.Dir(mine), 0o700); err != nil {
+			return "", err
+		}
 		if err := os.WriteFile(mine, content, 0o600); err != nil {
 			return "", err
 		}

@@ -194,7 +194,7 @@ func TestCaughtBy(t *testing.T) {
 		"its test":     {"--- FAIL: TestA (0.01s)\n    --- FAIL: TestA/x (0.01s)\nFAIL\n", failed, ""},
 		"nothing":      {"ok  \tp\t0.1s\n", nil, "no test matching"},
 		"another test": {"--- FAIL: TestB (0.01s)\nFAIL\n", failed, "nothing that matches"},
-		"no build":     {"# p\na.go:1:1: bad\nFAIL\tp [build failed]\n", failed, "build failed"},
+		"no build":     {"# p\na.go:1:1: bad\nFAIL\tp [build failed]\n", failed, "does not compile"},
 		"timeout":      {"panic: test timed out after 1m30s\nrunning tests:\n--- FAIL: TestA (90s)\n", failed, "timed out"},
 		"no test":      {"testing: warning: no tests to run\nPASS\n", nil, "no tests to run"},
 		"a crash":      {"panic: boom\nFAIL\tp\t0.1s\n", failed, "no test did"},
