@@ -9,7 +9,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -120,12 +122,21 @@ func lateHandler(ctx context.Context, w *world) error {
 	})
 }
 
-// enqueue makes one request of that name for every event, and takes its time.
+// enqueue makes one request of that name for every event, and takes its time. It is
+// no map function: that is called twice for an update, for the old object, too.
 func enqueue(name string, pause time.Duration) handler.EventHandler {
-	return handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
+	add := func(q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 		time.Sleep(pause)
-		return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: name}}}
-	})
+		q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Name: name}})
+	}
+	return handler.Funcs{
+		CreateFunc: func(_ context.Context, _ event.CreateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			add(q)
+		},
+		UpdateFunc: func(_ context.Context, _ event.UpdateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			add(q)
+		},
+	}
 }
 
 // relist: chapter 4. A watch that was cut goes on where it was; one whose version
