@@ -71,7 +71,13 @@ func benchTable(files fs.FS) func(filter, lang string) (string, error) {
 			case strings.HasSuffix(r.Impl, "inorder"):
 				queue = word.inOrder
 			}
-			table += fmt.Sprintf("| %s | %s | %s | %s | %s (%s–%s) |\n", r.What, quantity(r.Upstream.Median, r.Unit), quantity(r.Ours.Median, r.Unit),
+			what := r.What
+			if lang == "zh" {
+				if what = benchZh[r.What]; what == "" {
+					return "", fmt.Errorf("row %q has no Chinese name: give it one in internal/lab/book/bench_zh.go", r.What)
+				}
+			}
+			table += fmt.Sprintf("| %s | %s | %s | %s | %s (%s–%s) |\n", what, quantity(r.Upstream.Median, r.Unit), quantity(r.Ours.Median, r.Unit),
 				queue, digits(r.Ratio.Median), digits(r.Ratio.Low), digits(r.Ratio.High))
 		}
 		if !found {
