@@ -71,6 +71,26 @@ func checkInformers(t *testing.T, queue Queue, relistsWait bool, allow func(obse
 	})
 }
 
+// The watch is ahead of the restored server, so nobody runs into the gate until the gatekeeper is deleted,
+// and then client-go alone. Found by a random program.
+func TestNoGateBeforeARestoredServerHasCaughtUp(t *testing.T) {
+	quiet(t)
+	p := program{
+		watchList: true,
+		initial:   []change{{name: gatekeeper}, {name: "a"}, {name: "b"}},
+		steps: []step{
+			{what: "add handler", resync: own, pace: look},
+			{what: "restore", n: 2, pace: settled},
+			{what: "gate", pace: settled},
+			{what: "change", changes: []change{{name: "a"}, {name: "b"}, {name: "c"}}, pace: settled},
+			{what: "change", changes: []change{{name: gatekeeper, delete: true}}, pace: look},
+		},
+	}
+	upstream := playOut(t, NewInformer(Layers{Informer: ClientGoInformer}), p, false)
+	ours := playOut(t, NewInformer(Layers{Queue: OurAtomicInOrder}), p, false)
+	require.Empty(t, difference(upstream, ours, order{streamed: true}, false, func(o observation) observation { return o }))
+}
+
 // quiet drops logs, and the error handlers whose rate limit would make a bubble sleep for years.
 func quiet(t *testing.T) {
 	handlers := utilruntime.ErrorHandlers

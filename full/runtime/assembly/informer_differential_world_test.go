@@ -180,6 +180,7 @@ type story struct {
 	closed              bool // a watch was closed just now: ours pauses if the next one ends at once, too
 	// gapped and behind: see applies.
 	gapped, behind bool
+	top            uint64 // no server before a restore was at a higher version
 }
 
 // playOut runs p with an informer of the given kind, in virtual time, and returns all that was seen.
@@ -343,19 +344,26 @@ func (l *story) observe(step string) {
 // holding says whether the server holds the first list and with it every watch.
 func (l *story) holding() bool { return l.started && l.unanswered }
 
+func (l *story) version() (version uint64) {
+	_, _ = fmt.Sscan(l.server.Version(), &version)
+	return version
+}
+
 // applies says whether a step can be taken now: the answer comes from the script alone, so that it is
-// the same for both informers.
+// the same for both informers. A gate needs a consumer that runs into it: a watch that is ahead of a
+// server which was restored does not bring the change of the gatekeeper, and later its deletion, for
+// which only client-go asks the index function again, would stop one of the two.
 func (l *story) applies(what string) bool {
 	gated := l.gate != nil
 	switch what {
 	case "add handler", "remove handler", "add index":
 		return !gated // they would wait for the consumer
 	case "gate":
-		if gated || l.relistsWait && l.prepared {
+		if gated || l.relistsWait && l.prepared || l.version() < l.top {
 			return false
 		}
 	case "gate and miss":
-		if gated || l.relistsWait && l.prepared || l.holding() {
+		if gated || l.relistsWait && l.prepared || l.version() < l.top || l.holding() {
 			return false
 		}
 	case "miss", "gap":
@@ -413,9 +421,9 @@ func (l *story) play(s step) {
 	case "close":
 		l.server.CloseWatches()
 	case "restore":
-		var version int
-		_, _ = fmt.Sscan(l.server.Version(), &version)
-		l.server.RestoreTo(uint64(max(1, version-s.n)))
+		version := l.version()
+		l.top = max(l.top, version)
+		l.server.RestoreTo(max(1, version-min(version, uint64(s.n))))
 	case "bookmark":
 		l.server.Advance(s.n)
 		l.server.Bookmark()
