@@ -71,24 +71,46 @@ func checkInformers(t *testing.T, queue Queue, relistsWait bool, allow func(obse
 	})
 }
 
-// The watch is ahead of the restored server, so nobody runs into the gate until the gatekeeper is deleted,
-// and then client-go alone. Found by a random program.
-func TestNoGateBeforeARestoredServerHasCaughtUp(t *testing.T) {
+// Programs in which the consumer does not run into the gate at once, so that one of the two would go on
+// further than the other. Random programs found them.
+func TestGateThatTheConsumerHasToMeet(t *testing.T) {
 	quiet(t)
-	p := program{
-		watchList: true,
-		initial:   []change{{name: gatekeeper}, {name: "a"}, {name: "b"}},
-		steps: []step{
-			{what: "add handler", resync: own, pace: look},
-			{what: "restore", n: 2, pace: settled},
-			{what: "gate", pace: settled},
-			{what: "change", changes: []change{{name: "a"}, {name: "b"}, {name: "c"}}, pace: settled},
-			{what: "change", changes: []change{{name: gatekeeper, delete: true}}, pace: look},
+	for name, p := range map[string]program{
+		// Only client-go asks the index function about a deletion, and would be stopped by it.
+		"the watch is ahead of a restored server": {
+			watchList: true,
+			initial:   []change{{name: gatekeeper}, {name: "a"}, {name: "b"}},
+			steps: []step{
+				{what: "add handler", resync: own, pace: look},
+				{what: "restore", n: 2, pace: settled},
+				{what: "gate", pace: settled},
+				{what: "change", changes: []change{{name: "a"}, {name: "b"}, {name: "c"}}, pace: settled},
+				{what: "change", changes: []change{{name: gatekeeper, delete: true}}, pace: look},
+			},
 		},
+		// What stands before the gatekeeper in a batch is reported with it here, and before it upstream.
+		"the gatekeeper is gone before the next list": {
+			initial: []change{{name: gatekeeper}},
+			steps: []step{
+				{what: "add handler", resync: own, pace: settled},
+				{what: "expire", pace: atOnce},
+				{what: "gate", changes: []change{{name: gatekeeper, delete: true}}, pace: settled},
+				{what: "stray", changes: []change{{name: gatekeeper}}, pace: atOnce},
+				{what: "change", changes: []change{{name: gatekeeper}}, pace: look},
+			},
+		},
+	} {
+		for indexer, layers := range map[string]Layers{
+			"our indexer":         {Queue: OurAtomicInOrder},
+			"client-go's indexer": {Queue: OurAtomicInOrder, NewIndexer: parts.ClientGoIndexer},
+		} {
+			t.Run(name+"/"+indexer, func(t *testing.T) {
+				upstream := playOut(t, NewInformer(Layers{Informer: ClientGoInformer}), p, false)
+				ours := playOut(t, NewInformer(layers), p, false)
+				require.Empty(t, difference(upstream, ours, order{streamed: p.watchList}, false, func(o observation) observation { return o }))
+			})
+		}
 	}
-	upstream := playOut(t, NewInformer(Layers{Informer: ClientGoInformer}), p, false)
-	ours := playOut(t, NewInformer(Layers{Queue: OurAtomicInOrder}), p, false)
-	require.Empty(t, difference(upstream, ours, order{streamed: true}, false, func(o observation) observation { return o }))
 }
 
 // quiet drops logs, and the error handlers whose rate limit would make a bubble sleep for years.

@@ -181,6 +181,7 @@ type story struct {
 	// gapped and behind: see applies.
 	gapped, behind bool
 	top            uint64 // no server before a restore was at a higher version
+	stopped        bool   // the consumer has run into the gate, if it is closed
 }
 
 // playOut runs p with an informer of the given kind, in virtual time, and returns all that was seen.
@@ -268,6 +269,7 @@ func (l *story) start(ctx context.Context, ended chan struct{}) {
 		l.informer.RunWithContext(ctx)
 	}()
 	time.Sleep(offGrid)
+	l.arrive()
 	l.look("started")
 }
 
@@ -279,6 +281,7 @@ func (l *story) answerFirst() {
 	time.Sleep(unit - offGrid)
 	l.answer()
 	time.Sleep(offGrid)
+	l.arrive()
 	l.look("the first list is answered")
 }
 
@@ -298,7 +301,11 @@ func (l *story) passed() {
 	l.server.Heal()
 	l.prepared, l.closed = false, false
 	l.behind = l.gapped
+	l.arrive()
 }
+
+// arrive notes whether what has happened on the server has come to the consumer.
+func (l *story) arrive() { l.stopped = l.started && !l.unanswered && !l.closed }
 
 func (l *story) look(step string) {
 	synctest.Wait()
@@ -403,10 +410,13 @@ func (l *story) play(s step) {
 			l.wait("before "+s.what, settled)
 		}
 		l.closed, l.gapped = true, l.gate != nil
+	case "gate":
+		l.arrive()
 	case "gate and miss":
 		if l.closed {
 			l.wait("before "+s.what, settled)
 		}
+		l.arrive()
 		l.closed, l.gapped = true, true
 	}
 	switch s.what {
@@ -477,18 +487,24 @@ func (l *story) gap(changes []change, forget bool) {
 	release()
 }
 
-// close closes the gate, and lets the consumer run into it.
+// close closes the gate, and lets the consumer run into it, now or with its next list or watch.
 func (l *story) close(changes []change) {
 	l.mu.Lock()
 	l.gate = make(chan struct{})
 	l.mu.Unlock()
+	stopped := l.stopped
+	l.stopped = true
 	l.change([]change{{name: gatekeeper}})
 	synctest.Wait()
+	l.stopped = stopped
 	l.change(changes)
 }
 
 func (l *story) change(changes []change) {
 	for _, c := range changes {
+		if c.name == gatekeeper && l.gate != nil && !l.stopped {
+			continue // the consumer has to meet it, or it goes on until something else stops it
+		}
 		pod := podOf(c)
 		switch there := l.has(c.name); {
 		case there && c.delete:
