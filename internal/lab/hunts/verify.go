@@ -51,7 +51,7 @@ func verifyAll(ctx context.Context, w io.Writer, hunts []*hunt) error {
 		}
 		fmt.Fprintf(w, "| %s | `%s` | %.1f s | %.1f s |\n", h.id, h.Test, v.caught.Seconds(), v.mended.Seconds())
 	}
-	fmt.Fprintf(w, "\n%d hunts, %d as they should be, in %s\n", len(hunts), len(hunts)-len(errs), time.Since(start).Round(time.Second))
+	fmt.Fprintf(w, "\n%d of %d hunts are as they should be, in %s\n", len(hunts)-len(errs), len(hunts), time.Since(start).Round(time.Second))
 	return errors.Join(errs...)
 }
 
