@@ -94,10 +94,12 @@ func TestRun(t *testing.T) {
 			c, err := client.New(cfg, client.Options{Scheme: scheme})
 			require.NoError(t, err)
 			holder := func() string {
-				lease := &coordinationv1.Lease{}
-				err := c.Get(t.Context(), client.ObjectKey{Namespace: "mirror-system", Name: "mirror-operator.walkthrough.example.com"}, lease)
-				require.NoError(t, client.IgnoreNotFound(err))
-				return ptr.Deref(lease.Spec.HolderIdentity, "")
+				leases := &coordinationv1.LeaseList{}
+				require.NoError(t, c.List(t.Context(), leases, client.InNamespace(configtest.Namespace)))
+				if len(leases.Items) == 0 {
+					return ""
+				}
+				return ptr.Deref(leases.Items[0].Spec.HolderIdentity, "")
 			}
 			kubeconfig := operatorKubeconfig(t, cfg)
 			stopFirst := replica(t, kubeconfig, name)
@@ -111,7 +113,7 @@ func TestRun(t *testing.T) {
 			require.Eventually(t, func() bool { h := holder(); return h != "" && h != first }, time.Minute, 20*time.Millisecond, "the other one takes over")
 			require.Eventually(t, func() bool {
 				var events corev1.EventList
-				require.NoError(t, c.List(t.Context(), &events, client.InNamespace("mirror-system")))
+				require.NoError(t, c.List(t.Context(), &events, client.InNamespace(configtest.Namespace)))
 				return slices.ContainsFunc(events.Items, func(e corev1.Event) bool {
 					return e.Reason == "LeaderElection" && strings.Contains(e.Message, holder()+" became leader")
 				})
@@ -150,7 +152,7 @@ func replica(t *testing.T, kubeconfig, runtime string) (stop func()) {
 	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "--kubeconfig="+kubeconfig, "--runtime="+runtime,
 		"--metrics-bind-address=0", "--health-probe-bind-address="+probes, "--pprof-bind-address="+pprof,
-		"--leader-elect", "--leader-election-namespace=mirror-system")
+		"--leader-elect", "--leader-election-namespace="+configtest.Namespace)
 	cmd.Env = append(os.Environ(), beOperator+"=1")
 	cmd.Stdout, cmd.Stderr = file, file
 	require.NoError(t, cmd.Start())

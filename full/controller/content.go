@@ -46,7 +46,7 @@ func contentOf(obj client.Object) content {
 // toolPrefixes begin the keys that a tool writes to recognise its own objects: a
 // copy that carried one would be taken for that tool's and, by some, be deleted.
 var toolPrefixes = []string{
-	"walkthrough.example.com/",
+	prefix,
 	"kubectl.kubernetes.io/",
 	"app.kubernetes.io/managed-by", "app.kubernetes.io/instance",
 	"meta.helm.sh/", "helm.sh/",

@@ -25,16 +25,20 @@ package controller
 // FieldManager owns every field that the operator applies.
 const FieldManager = "mirror-operator"
 
+// prefix begins every key that the operator writes on objects; no key that begins
+// with it is copied.
+const prefix = "walkthrough.example.com/"
+
 // Finalizer keeps a Mirror until its copies are deleted or released.
-const Finalizer = "walkthrough.example.com/copies"
+const Finalizer = prefix + "copies"
 
 // LabelCopy marks every copy, with the UID of its Mirror; the cache of copies
 // selects by it.
-const LabelCopy = "walkthrough.example.com/copy"
+const LabelCopy = prefix + "copy"
 
 // AnnotationSource says on a copy where it comes from, as namespace/name.
-const AnnotationSource = "walkthrough.example.com/source"
+const AnnotationSource = prefix + "source"
 
 // AnnotationMetadata holds a hash of the labels and annotations that a copy took
 // from its source, so that one that the source dropped is noticed.
-const AnnotationMetadata = "walkthrough.example.com/metadata-hash"
+const AnnotationMetadata = prefix + "metadata-hash"

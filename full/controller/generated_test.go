@@ -22,15 +22,15 @@ func TestGeneratedFilesAreUpToDate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cmd := exec.Command("go", "tool", "-modfile=tools/go.mod", "controller-gen",
-		"object", "crd", "rbac:roleName=mirror-operator", "paths=./full/api/...;./full/controller/...",
+		"object", "crd", "rbac:roleName="+configtest.ServiceAccount, "paths=./full/api/...;./full/controller/...",
 		"output:object:dir="+dir, "output:crd:dir="+dir, "output:rbac:dir="+dir)
 	cmd.Dir = "../.."
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	for generated, kept := range map[string]string{
-		"zz_generated.deepcopy.go":             "../api/v1alpha1",
-		"walkthrough.example.com_mirrors.yaml": "../config/crd",
-		"role.yaml":                            "../config/rbac",
+		"zz_generated.deepcopy.go":                    "../api/v1alpha1",
+		v1alpha1.GroupVersion.Group + "_mirrors.yaml": "../config/crd",
+		"role.yaml": "../config/rbac",
 	} {
 		want, err := os.ReadFile(filepath.Join(dir, generated))
 		require.NoError(t, err)

@@ -24,7 +24,7 @@ func TestColumns(t *testing.T) {
 		w.ready(m, 1)
 
 		answer, err := discovery.NewDiscoveryClientForConfigOrDie(w.cfg).RESTClient().Get().
-			AbsPath("/apis/walkthrough.example.com/v1alpha1/mirrors/"+m.Name).
+			AbsPath("/apis/"+v1alpha1.GroupVersion.String()+"/mirrors/"+m.Name).
 			SetHeader("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io").DoRaw(w.ctx)
 		require.NoError(w, err)
 		var table metav1.Table
@@ -73,10 +73,10 @@ func TestEveryFieldIsExplained(t *testing.T) {
 	}
 	w.eventually("the API server publishes the schema", func() error {
 		paths, err := discovery.NewDiscoveryClientForConfigOrDie(w.cfg).OpenAPIV3().Paths()
-		if err != nil || paths["apis/walkthrough.example.com/v1alpha1"] == nil {
+		if err != nil || paths["apis/"+v1alpha1.GroupVersion.String()] == nil {
 			return assert.AnError
 		}
-		text, err := paths["apis/walkthrough.example.com/v1alpha1"].Schema("application/json")
+		text, err := paths["apis/"+v1alpha1.GroupVersion.String()].Schema("application/json")
 		if err != nil {
 			return err
 		}

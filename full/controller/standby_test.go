@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/informer-walkthrough/informer-walkthrough/full/api/v1alpha1"
 )
 
 // A standby's cache has what somebody asked for before the start: the kinds with an index. The kinds of the
@@ -54,7 +56,7 @@ func (t *traffic) listed() []string {
 	defer t.mu.Unlock()
 	var found []string
 	for _, s := range t.sent {
-		for _, group := range []string{"/api/v1/", "/apis/walkthrough.example.com/v1alpha1/"} {
+		for _, group := range []string{"/api/v1/", "/apis/" + v1alpha1.GroupVersion.String() + "/"} {
 			if resource, ok := strings.CutPrefix(s.path, group); ok && !s.write() && !strings.Contains(resource, "/") {
 				found = append(found, resource)
 			}

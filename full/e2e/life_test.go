@@ -157,7 +157,7 @@ func (c *cluster) operate(cfg *rest.Config, layers assembly.Layers) (stop func()
 		Controller:              config.Controller{SkipNameValidation: ptr.To(true)},
 		LeaderElection:          true,
 		LeaderElectionID:        "mirror-operator.walkthrough.example.com",
-		LeaderElectionNamespace: "mirror-system", LeaderElectionReleaseOnCancel: true,
+		LeaderElectionNamespace: configtest.Namespace, LeaderElectionReleaseOnCancel: true,
 	}, layers)
 	require.NoError(c, err)
 	r := &controller.Reconciler{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder(controller.FieldManager)}

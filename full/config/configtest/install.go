@@ -23,6 +23,13 @@ import (
 	"github.com/informer-walkthrough/informer-walkthrough/full/api/v1alpha1"
 )
 
+// The service account that the manifests give the operator, the namespace that it is
+// in, and the name of the generated roles, which is the same.
+const (
+	Namespace      = "mirror-system"
+	ServiceAccount = "mirror-operator"
+)
+
 // Install does what `kubectl apply --server-side -k dir` does, and returns when the
 // API server serves Mirrors to the operator.
 func Install(t testing.TB, cfg *rest.Config, dir string) {
@@ -45,7 +52,7 @@ func Install(t testing.TB, cfg *rest.Config, dir string) {
 	mirrors := &unstructured.UnstructuredList{}
 	mirrors.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("MirrorList"))
 	require.Eventually(t, func() bool { return operator.List(t.Context(), mirrors) == nil },
-		time.Minute, 20*time.Millisecond, "the API server has to know the operator's roles")
+		time.Minute, 20*time.Millisecond, "the API server has to know the roles of %s/%s", Namespace, ServiceAccount)
 }
 
 // Apply applies a file of manifests, and returns the objects.
@@ -71,8 +78,8 @@ func Apply(t testing.TB, c client.Client, path string) []*unstructured.Unstructu
 func AsOperator(cfg *rest.Config) *rest.Config {
 	as := rest.CopyConfig(cfg)
 	as.Impersonate = rest.ImpersonationConfig{
-		UserName: "system:serviceaccount:mirror-system:mirror-operator",
-		Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:mirror-system", "system:authenticated"},
+		UserName: "system:serviceaccount:" + Namespace + ":" + ServiceAccount,
+		Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:" + Namespace, "system:authenticated"},
 	}
 	return as
 }
