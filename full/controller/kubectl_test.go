@@ -82,7 +82,9 @@ func TestEveryFieldIsExplained(t *testing.T) {
 		}
 		return json.Unmarshal(text, &published)
 	})
-	mirror := published.Components.Schemas["com.example.walkthrough.v1alpha1.Mirror"]
+	group := strings.Split(v1alpha1.GroupVersion.Group, ".")
+	slices.Reverse(group)
+	mirror := published.Components.Schemas[strings.Join(group, ".")+"."+v1alpha1.GroupVersion.Version+".Mirror"]
 	assert.Contains(t, mirror.Description, "can read its source", "who may create a Mirror has to know")
 	told := mirror.explain(t, "mirror", nil)
 	for _, field := range []string{
