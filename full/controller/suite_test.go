@@ -121,6 +121,7 @@ func newWorld(t *testing.T) *world {
 		admin, err = client.NewWithWatch(cfg, client.Options{Scheme: scheme})
 		require.NoError(t, err)
 	})
+	require.NotNil(t, admin, "the first test could not install the manifests, its failure says why")
 	w := &world{T: t, Client: admin, cfg: cfg, ctx: t.Context(), patience: time.Minute,
 		suffix: fmt.Sprint("w", worlds.Add(1))}
 	t.Cleanup(w.cleanUp)
